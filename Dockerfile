@@ -1,6 +1,7 @@
-# One image for every process. Its argument is
-# cmd/<ingest|worker|console|controller|migrate|move|token|export|verify|erase|seal>/main.ts.
-# `--target exec` builds the image of the command `runledger` (deploy/examples/cronjob.yaml).
+# One image for every process. Its argument is cmd/<ingest|worker|console|controller>/main.ts, or
+# cmd/admin/main.ts and a command of an operator: `runledger-admin` in a pod that runs.
+# `make commands`, then `--target exec`, builds the image of the command `runledger`
+# (deploy/examples/cronjob.yaml).
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 FROM ${NODE_IMAGE} AS dependencies
@@ -13,26 +14,13 @@ RUN npm ci --omit=dev --ignore-scripts \
                                     -o -path '*/prebuilds/darwin-*' -o -path '*/prebuilds/win32-*' \
                                     -o -name '*.md' -not -iname 'licen*' -not -iname 'notice*' \) -delete
 
-FROM ${NODE_IMAGE} AS exec
-# `cp -rL /opt/runledger/. FOLDER` takes all that the command needs, Node included, into the image
-# or the volume of a job. That needs glibc and libstdc++.
-WORKDIR /opt/runledger
-COPY LICENSE ./
-COPY internal/client internal/client
-COPY internal/config internal/config
-COPY internal/job internal/job
-COPY internal/outbox internal/outbox
-COPY cmd/exec cmd/exec
-# Node keeps a compile cache for each user: a run of root and one of 10001 fill it. Other users
-# compile at each start.
-RUN mkdir -m 0777 cmd/exec/.compile-cache && mkdir cmd/exec/bin \
-    && ln -s "$(command -v node)" cmd/exec/bin/node \
-    && ln -s /opt/runledger/cmd/exec/runledger /usr/local/bin/runledger
-USER 10001:10001
-RUN RUNLEDGER_SPOOL=/tmp/spool runledger exec --automation 00000000-0000-4000-8000-000000000000 -- true && rm -r /tmp/spool
-USER 0:0
-RUN RUNLEDGER_SPOOL=/tmp/spool runledger exec --automation 00000000-0000-4000-8000-000000000000 -- true \
-    && rm -r /tmp/spool && chown -R 0:0 . && chmod -R go-w,a+rX .
+# The command alone, as `make commands` builds it. `runledger install FOLDER` copies it into a
+# volume, `COPY --from` into another image. It trusts the certificates of the image it runs in, or
+# of RUNLEDGER_CA_FILE.
+FROM scratch AS exec
+ARG TARGETARCH
+COPY LICENSE /
+COPY .cache/runledger/linux-${TARGETARCH} /usr/local/bin/runledger
 ARG VERSION=0.1.0
 LABEL org.opencontainers.image.title="Runledger exec" \
       org.opencontainers.image.description="The command runledger: reports the runs of jobs, and reads the record." \
@@ -40,7 +28,7 @@ LABEL org.opencontainers.image.title="Runledger exec" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
 USER 10001:10001
-ENTRYPOINT ["runledger"]
+ENTRYPOINT ["/usr/local/bin/runledger"]
 
 FROM ${NODE_IMAGE}
 # Remove npm and yarn: less to patch.
@@ -50,6 +38,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY internal internal
 COPY cmd cmd
+RUN ln -s /app/cmd/admin/main.ts /usr/local/bin/runledger-admin
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Runledger" \
@@ -68,9 +57,9 @@ ENV NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
 USER 10001:10001
 RUN tracing=internal/kit/telemetry/open-telemetry.ts; \
-    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/migrate/main.ts \
-        cmd/move/main.ts cmd/token/main.ts cmd/export/main.ts internal/record/archive/s3.ts \
-        internal/record/archive/locked-s3.ts $tracing; do \
+    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/admin/*/*.ts \
+        cmd/admin/main.ts internal/record/archive/s3.ts internal/record/archive/locked-s3.ts \
+        $tracing; do \
       node --max-semi-space-size=16 --expose-gc $file >/dev/null 2>&1 || true; \
     done; \
     for file in cmd/controller/*.ts $tracing; do \

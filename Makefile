@@ -3,9 +3,10 @@ NODE := $(CURDIR)/node_modules/.bin/node
 PACKAGES := node_modules/.package-lock.json
 # Node caches stripped and compiled source here, which halves the start-up time.
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
-export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+# Go's own archive installs there.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/local/go/bin
 
-.PHONY: help run demo test test-clients test-cluster test-node test-fault soak bench capacity check docs format schema screenshots
+.PHONY: help run demo command commands packages test test-command test-clients test-cluster test-node test-fault soak bench capacity check docs format schema screenshots
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -24,7 +25,7 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --automations-file "$${DATA_DIR:-.data}/automations.yaml" --console https://localhost:$${CONSOLE_PORT:-8444}
 
 # Room for young objects: fewer collections take a seventh less CPU time.
-test test-clients test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size=64
+test test-command test-clients test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size=64
 # The same for Go, in kube-apiserver, etcd and helm: a quarter less.
 test-cluster: export GOGC := 400
 
@@ -37,6 +38,38 @@ FILES := test/{unit,integration,chart,clients,e2e}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
 	@$(TIER) -- "$(FILES)" "$(FILES)" "$(FILES)" "--waiting $(FILES)" "--waiting $(FILES)"
+
+# The command `runledger` for a system, such as .cache/runledger/linux-arm64. Only on Linux has it
+# an entry of its own (cmd/runledger/start_linux_amd64.s).
+VERSION ?= development
+SYSTEMS := linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64.exe windows-arm64.exe
+.cache/runledger/%: $(wildcard cmd/runledger/*.go cmd/runledger/*.s) cmd/runledger/go.mod
+	@deploy/install.sh go
+	@cd cmd/runledger && GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$(basename $*))) CGO_ENABLED=0 \
+	  go build -trimpath -ldflags="-s -w -X main.version=$(VERSION) $(if $(filter linux-%,$*),-E entry)" -o "$(CURDIR)/$@" .
+
+commands: $(addprefix .cache/runledger/,$(SYSTEMS)) ## Build the command `runledger` for each system, into .cache/runledger (needs Go)
+
+command: .cache/runledger/runledger ## Build the command `runledger` for this system (needs Go)
+.cache/runledger/runledger: $(wildcard cmd/runledger/*.go cmd/runledger/*.s) cmd/runledger/go.mod
+	@deploy/install.sh go
+	@$(MAKE) --no-print-directory .cache/runledger/$$(go env GOOS)-$$(go env GOARCH)
+	@ln -f .cache/runledger/$$(go env GOOS)-$$(go env GOARCH) $@
+
+# Kept for the next time: it takes a minute to build.
+NFPM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/runledger/nfpm-2.41.3
+packages: .cache/runledger/linux-amd64 .cache/runledger/linux-arm64 $(NFPM)/nfpm ## Make .deb and .rpm of it (VERSION=)
+	@for arch in amd64 arm64; do for kind in deb rpm; do \
+	  GOARCH=$$arch VERSION=$(patsubst development,0.0.0,$(VERSION)) $(NFPM)/nfpm package \
+	    --config cmd/runledger/package.yaml --packager $$kind --target .cache/runledger/runledger-$$arch.$$kind >/dev/null; \
+	done; done
+$(NFPM)/nfpm:
+	@deploy/install.sh go
+	@GOBIN=$(NFPM) GOFLAGS= CGO_ENABLED=0 go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.41.3
+
+test-command: $(PACKAGES) command ## The command `runledger` beside the jobs it reports, and under faults (needs Go)
+	@deploy/install.sh redis postgres
+	@$(TIER) --config test/command/.mocharc.json 'test/command/*.test.ts' 'test/command/*.test.ts'
 
 test-clients: $(PACKAGES) ## Clients that Java and Go generators make of openapi.yaml (needs Java, Maven and Go)
 	@deploy/install.sh redis postgres python java maven
@@ -65,7 +98,7 @@ soak: $(PACKAGES) ## Random faults for MINUTES=, then a table of lost and double
 	@deploy/install.sh redis postgres faketime
 	@exec nice $(NODE) test/fault/soak.ts --minutes $(MINUTES)
 
-bench: $(PACKAGES) ## Measure Runledger side by side with its baselines (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
+bench: $(PACKAGES) command ## Measure Runledger side by side with its baselines (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
 	@deploy/install.sh redis postgres wrk chromium
 	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 
@@ -74,7 +107,7 @@ check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAP
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts
-	@prettier --write --log-level warn README.md ARCHITECTURE.md deploy/auditors.md deploy/prometheus/metrics.md test/bench/capacity.md
+	@prettier --write --log-level warn ARCHITECTURE.md docs test/bench/capacity.md
 
 capacity: docs ## Reckon test/bench/capacity.md from the measured costs: what a rate needs, and what gives way first
 

@@ -17,6 +17,7 @@ describe() {
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
     alertmanager) programs='prometheus-alertmanager alertmanager' packages='prometheus-alertmanager alertmanager alertmanager alertmanager' ;;
     python) programs='python3' packages='python3 python3 python3 python3' ;;
+    go) programs='go /usr/local/go/bin/go' packages='golang-go go golang go' ;;
     java) programs='javac' packages='default-jdk-headless openjdk java-latest-openjdk-devel openjdk21-jdk' ;;
     maven) programs='mvn' packages='maven maven maven maven' ;;
     borg) programs='borg' packages='borgbackup borgbackup borgbackup borgbackup' ;;

@@ -35,9 +35,9 @@ export function createConsoleRecord(
   const several = others.size > 0;
   const own = createQueries(db);
   if (pool !== undefined) pools.set(several ? firstDatabase : undefined, pool);
-  const watch = new RecordWatch(own, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
-  // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
-  // "Decisions").
+  const watch = new RecordWatch(db, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
+  // Once Postgres has answered, the pod stays ready and answers 503 itself
+  // (docs/decisions/readiness.md).
   probes.ready.set('postgres', () => watch.neverAnswered);
   probes.degraded.set('postgres', () => watch.problem);
   if (!several) {
@@ -50,7 +50,7 @@ export function createConsoleRecord(
   const watches = new Map([[firstDatabase, watch]]);
   for (const [name, other] of others) {
     const record = createQueries(other.db);
-    const otherWatch = new RecordWatch(record, watchMetricsOf(metrics, name), logger.child({ database: name }));
+    const otherWatch = new RecordWatch(other.db, watchMetricsOf(metrics, name), logger.child({ database: name }));
     records.set(name, record);
     watches.set(name, otherWatch);
     if (other.pool !== undefined) pools.set(name, other.pool);

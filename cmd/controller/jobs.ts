@@ -10,7 +10,6 @@ import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.t
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { clusterAccount } from '../../internal/wiring/cluster-account.ts';
 import { backlogLimits, producerLimits, producerSettings } from '../../internal/wiring/limits.ts';
-import { keyPlaces } from '../../internal/wiring/redis.ts';
 import { createShards } from '../../internal/wiring/shards.ts';
 import type { JobConfig } from './job-settings.ts';
 
@@ -40,7 +39,6 @@ export function createJobCapture(
     shards,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
-    keyPlaces: keyPlaces(config),
     // The defaults: batches of ingest's size suit a few events too.
     limits: producerLimits(readConfig(producerSettings, {})),
     callers,

@@ -13,8 +13,7 @@ import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/admission/overflow.ts';
 import { TokenUses } from '../../internal/queue/keys/token-uses.ts';
 import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
-import { NamedRuns } from '../../internal/queue/keys/named-runs.ts';
-import { OpenRuns } from '../../internal/queue/keys/open-runs.ts';
+import { PingRuns } from '../../internal/queue/keys/ping-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { answerWithinMs, type Shards } from '../../internal/queue/shards/shards.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
@@ -26,7 +25,7 @@ import { rejectionMetrics } from '../../internal/kit/telemetry/rejection-metrics
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
 import { backlogLimits, backledgerSettings, producerLimits, producerSettings } from '../../internal/wiring/limits.ts';
-import { keyPlaces, keySettings, redisSettings } from '../../internal/wiring/redis.ts';
+import { keySettings, redisSettings } from '../../internal/wiring/redis.ts';
 import { createServers, serverSettings } from '../../internal/wiring/servers.ts';
 import { createShards } from '../../internal/wiring/shards.ts';
 
@@ -72,8 +71,8 @@ export function createIngest(
   const onLimited = limitMetrics(registry, telemetry.organization);
   const overflow = createOverflow(config, shards, onLimited);
   const producer = createProducer(config, { shards, overflow, callers: connections }, telemetry);
-  // After the first admission the pod stays ready and answers 503 itself (ARCHITECTURE.md,
-  // "Decisions").
+  // After the first admission the pod stays ready and answers 503 itself
+  // (docs/decisions/readiness.md).
   probes.ready.set('redis', () => (shards.admittedOnce ? undefined : shards.rejection?.detail));
   probes.degraded.set('redis', () => shards.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
@@ -81,8 +80,7 @@ export function createIngest(
     config,
     {
       producer,
-      runs: new OpenRuns(first.redis, first.queueName),
-      ridRuns: new NamedRuns(first.redis, first.queueName),
+      runs: new PingRuns(first.redis, first.queueName, connections),
       names: new AutomationNames(first.redis, first.queueName),
       uses: new TokenUses(first.redis, first.queueName),
       onNotServed: noteIn(journal, registry),
@@ -123,7 +121,6 @@ function createProducer(
     shards,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours,
-    keyPlaces: keyPlaces(config),
     limits: producerLimits(config),
     callers,
     seals: config.LEDGER_DIGESTS,
@@ -149,8 +146,7 @@ function noteIn(journal: AdmissionJournal, registry: Registry): (error: unknown)
 
 interface HandlerParts {
   producer: Producer;
-  runs: OpenRuns;
-  ridRuns: NamedRuns;
+  runs: PingRuns;
   names: AutomationNames;
   uses: TokenUses;
   onNotServed: (error: unknown) => void;
@@ -158,7 +154,7 @@ interface HandlerParts {
 
 function createHandler(
   config: IngestConfig,
-  { producer, runs, ridRuns, names, uses, onNotServed }: HandlerParts,
+  { producer, runs, names, uses, onNotServed }: HandlerParts,
   organizationLimits: OrganizationLimits,
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
@@ -170,7 +166,6 @@ function createHandler(
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
     runs,
-    ridRuns,
     named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,
     authenticate: (token) => {

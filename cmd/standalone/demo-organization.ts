@@ -25,8 +25,7 @@ export async function ensureDemoOrganization(folder: DataFolder): Promise<void> 
 
 async function addToken(folder: DataFolder, scope: Scope, file: string): Promise<void> {
   const token = createToken(scope);
-  const entries = tokenEntry({ token, scope }, 1);
-  const manifest = secretManifest({ organization: 'demo', scope, entries });
+  const manifest = secretManifest({ organization: 'demo', scope, entries: tokenEntry(token) });
   await appendFile(folder.tokens, `---\n${manifest}`, { mode: 0o600 });
   await writeFile(file, `${token}\n`, { mode: 0o600 });
 }

@@ -134,7 +134,7 @@ export function createLane(
       },
       pingDatabase,
       retrying: () => batcher.retrying,
-      stored: () => (consumers.length > 1 ? handled : batcher.storedBatches),
+      stored: () => (consumers.length > 1 ? handled : batcher.storedBatches) + consumer.unreadable,
     });
     consumers.push(consumer);
     watches.push(watch);

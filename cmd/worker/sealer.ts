@@ -8,7 +8,8 @@ import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosi
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs, retryRefused } from '../../internal/store/ledger/extend-logs.ts';
 import { signLogs, type LastSigned } from '../../internal/store/ledger/sign-logs.ts';
-import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
+import { sealerMetrics, type SealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { WitnessRefusal } from '../../internal/ledger/witness/refusal.ts';
 import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';
@@ -39,12 +40,35 @@ export function workerMacKey(config: Config<'LEDGER_KEY'>): MacKey | undefined {
   return logKeys(config).map(macKeyOf)[0];
 }
 
-/** Wires the sealer of a worker; undefined while the log is off. @throws {ConfigError} */
-export function createSealer(config: LogConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
-  const keys = logKeys(config);
-  if (keys.length === 0) return undefined;
-  const [publicKeys, macKeys] = [publicKeysOf(keys), keys.map(macKeyOf)];
+/**
+ * Wires a sealer for each database of a worker, by name: each seals the logs of the organizations
+ * that are there. None while the log is off. @throws {ConfigError}
+ */
+export function createSealers(
+  config: LogConfig,
+  databases: ReadonlyMap<string, Database>,
+  { registry, logger }: Pick<Telemetry, 'registry' | 'logger'>,
+): ReadonlyMap<string, Sealer> {
+  if (logKeys(config).length === 0) return new Map();
   const metrics = sealerMetrics(registry);
+  const contradicted = new Map<string, number>();
+  const metricsOf = (name: string): SealerMetrics => ({
+    ...metrics,
+    contradicted: {
+      set: (logs) => metrics.contradicted.set([...contradicted.set(name, logs).values()].reduce((a, b) => a + b)),
+    },
+  });
+  return new Map(
+    Array.from(databases, ([name, db]) => [
+      name,
+      createSealer(config, db, metricsOf(name), databases.size > 1 ? logger.child({ database: name }) : logger),
+    ]),
+  );
+}
+
+function createSealer(config: LogConfig, db: Database, metrics: SealerMetrics, logger: Logger): Sealer {
+  const keys = logKeys(config);
+  const [publicKeys, macKeys] = [publicKeysOf(keys), keys.map(macKeyOf)];
   const onAway = (witness: string, error: unknown, organization?: string): void => {
     metrics.notCosigned.inc({ witness });
     if (error instanceof WitnessRefusal) {

@@ -1,6 +1,6 @@
 import { Archive } from '../../internal/record/archive/archive.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
-import { ConfigError, type Config } from '../../internal/config/read.ts';
+import type { Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { overdueAfterHours } from '../../internal/event/outcome/overdue.ts';
@@ -27,7 +27,9 @@ import { createLane, stuck, type Lane } from './lane.ts';
 import { RegisteredShards } from './registered-shards.ts';
 import { createRooms } from './rooms.ts';
 import { createRouting } from './routing.ts';
-import { createSealer, ledgerSettings, workerMacKey } from './sealer.ts';
+import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
+import { allOf } from './databases.ts';
+import { createSealers, ledgerSettings, workerMacKey } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
 /** Jobs of the overflow lane that are stored at once: few, so that the others go first. */
@@ -64,17 +66,15 @@ export function createWorker(
   others: ReadonlyMap<string, Database> = new Map(),
 ): ComponentGroup {
   const { logger, registry, probes, organization } = telemetry;
-  const sealer = createSealer(config, db, telemetry);
-  if (sealer !== undefined && others.size > 0)
-    throw new ConfigError('LEDGER_KEY needs one database: unset DATABASE_URLS');
+  const sealers = createSealers(config, allOf(db, others), telemetry);
   const archives: Archive[] = [];
-  const storeOf = (database: Database): Store => {
+  const storeOf = (database: Database, name = firstDatabase): Store => {
     const archive =
       config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL, s3Credentials());
     if (archive !== undefined) archives.push(archive);
     return createStore(database, {
       macKey: workerMacKey(config),
-      onStored: (stored, events) => sealer?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
+      onStored: (stored, events) => sealers.get(name)?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
       findArchived: archive && ((partition) => archive.find(partition)),
       partitionsAhead: partitionsAheadDays,
       retentionDays: config.RETENTION_DAYS,
@@ -82,7 +82,7 @@ export function createWorker(
     });
   };
   const store = storeOf(db);
-  const otherStores = new Map(Array.from(others, ([name, other]) => [name, storeOf(other)]));
+  const otherStores = new Map(Array.from(others, ([name, other]) => [name, storeOf(other, name)]));
   const consumed = consumerMetrics(registry);
   const stored = storeMetrics(registry, organization);
   const overflowed = overflowStoreMetrics(registry, stored);
@@ -153,7 +153,7 @@ export function createWorker(
       component('archives', { stop: async () => void (await Promise.all(archives.map((one) => one.close()))) }),
       ...(routing?.components ?? []),
       inParallel('maintenance', maintenance),
-      ...(sealer === undefined ? [] : [sealer]),
+      inParallel('sealers', [...sealers.values()]),
       inParallel(
         'consumers',
         lanes.map(({ consuming }) => consuming),

@@ -107,7 +107,7 @@ export const rows: Row[] = [
             `sum(runledger_events_accepted_total{$ns}) - sum(runledger_events_stored_total{$ns}) - (sum(runledger_events_duplicate_total{$ns}) - sum(runledger_events_redelivered_total{$ns})) - (${dead}) - max(runledger_queue_events{$ns})`,
           ],
         ],
-        '0 when idle, unless a process has ended. See deploy/prometheus/metrics.md.',
+        '0 when idle, unless a process has ended. See docs/operate/monitoring.md.',
       ),
       panel('Entries', 'short', [
         ['accepted', 'sum(runledger_events_accepted_total{$ns})'],

@@ -5,7 +5,7 @@ import { archiveUrl, flag, witnessUrls } from './validators.ts';
 export const ledgerSettings = {
   ARCHIVE_URL: archiveUrl({
     default: undefined,
-    desc: 'Where cmd/export writes, s3://bucket/prefix or file:///folder; retention drops only what is there',
+    desc: 'Where `runledger-admin export` writes, s3://bucket/prefix or file:///folder; retention drops only what is there',
   }),
   LEDGER_KEY: str({
     default: undefined,

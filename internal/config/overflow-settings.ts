@@ -1,6 +1,6 @@
 import { wholeNumber } from './validators.ts';
 
-/** The settings of the overflow lane (ARCHITECTURE.md, "The overflow lane"). */
+/** The settings of the overflow lane (docs/design/overflow.md). */
 export const overflowSettings = {
   OVERFLOW_RATE: wholeNumber({
     min: 0,

@@ -46,6 +46,12 @@ export const tuning = {
     default: 600_000,
     desc: 'Time between two runs of the maintenance of partitions',
   }),
+  ERASE_BATCH_EVENTS: wholeNumber({
+    min: 1,
+    max: 1e6,
+    default: 50_000,
+    desc: 'Most events that one transaction erases',
+  }),
   READ_CONCURRENCY: wholeNumber({
     min: 1,
     max: 10_000,

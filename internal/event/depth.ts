@@ -4,5 +4,7 @@
  */
 export function isDeeperThan(limit: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return limit === 0 || Object.values(value).some((inner) => isDeeperThan(limit - 1, inner));
+  if (limit === 0) return true;
+  for (const inner of Object.values(value)) if (isDeeperThan(limit - 1, inner)) return true;
+  return false;
 }

@@ -1,4 +1,5 @@
 import { optionalFields, type OptionalTexts, type RecordedTexts } from './fields.ts';
+import { isoTime } from './iso-time.ts';
 import { timeOf } from './occurred-at.ts';
 import type { RepeatKey } from './repeat-key.ts';
 import type { EventKind, EventRequest } from './schema.ts';
@@ -12,7 +13,7 @@ export interface AcceptedEvent extends EventIdentity, OptionalTexts {
   readonly kind: EventKind;
   /** When it happened, in ms since the Unix epoch; absent if the caller did not say. */
   readonly occurredAt?: number;
-  /** Its `sealText`, made at ingest; absent if ingest makes none (LEDGER_DIGESTS). */
+  /** Its `sealOf`, made at ingest; absent if ingest makes none (LEDGER_DIGESTS). */
   readonly seal?: string;
 }
 
@@ -56,7 +57,7 @@ export function acceptEvent(request: EventRequest, organization: string, identit
   return event;
 }
 
-/** The answer to a registered event (ARCHITECTURE.md, "Contract"). */
+/** The answer to a registered event (docs/reference/api.md). */
 export interface RecordedEvent extends RecordedTexts {
   automation: string;
   execution_id: string;
@@ -73,6 +74,6 @@ export function recordedForm(event: AcceptedEvent): RecordedEvent {
     type_of_event: event.kind,
   } as Writable<RecordedEvent>;
   for (const field of optionalFields) recorded[field.recorded] = event[field.property];
-  recorded.created_at = new Date(event.createdAt).toISOString();
+  recorded.created_at = isoTime(event.createdAt);
   return recorded;
 }

@@ -8,13 +8,16 @@ export interface OptionalField {
   readonly recorded: string;
   /** In the table `events`. */
   readonly column: string;
-  /** Default of the limit, in Unicode characters. */
+  /** The limit, in Unicode characters. */
   readonly maxLength: number;
+  /** How a screen shows it: as a short mark, or as sentences that follow the marks. */
+  readonly shown: 'mark' | 'sentences';
 }
 
 /**
- * The one table of optional fields. Types, schema, answer, job, fingerprint and SQL follow it.
- * New fields come last: a job holds the texts in this order, and older jobs hold fewer.
+ * The one table of optional fields. Types, schema, answer, job, fingerprint, SQL, search, exports,
+ * screens and the restoring of dead letters follow it. New fields come last: a job holds the texts
+ * in this order, and older jobs hold fewer.
  */
 export const optionalFields = [
   {
@@ -23,6 +26,7 @@ export const optionalFields = [
     recorded: 'description',
     column: 'description',
     maxLength: 10_000,
+    shown: 'sentences',
   },
   {
     property: 'errorId',
@@ -30,6 +34,7 @@ export const optionalFields = [
     recorded: 'error_id',
     column: 'error_id',
     maxLength: 255,
+    shown: 'mark',
   },
   {
     property: 'errorDescription',
@@ -37,6 +42,7 @@ export const optionalFields = [
     recorded: 'error_description_detail',
     column: 'error_description',
     maxLength: 100_000,
+    shown: 'sentences',
   },
 ] as const satisfies readonly OptionalField[];
 
@@ -59,6 +65,19 @@ export type RecordedTexts = Readonly<Record<Field['recorded'], string>>;
 /** The texts of an event, in the order of the table. */
 export function textsOf(event: OptionalTexts): string[] {
   return optionalFields.map(({ property }) => event[property]);
+}
+
+/** A text of an event that is not empty, and the name that answers give to it. */
+export interface ShownText {
+  readonly name: Field['recorded'];
+  readonly text: string;
+}
+
+/** The texts of an event that a screen shows in one way, without the empty ones. */
+export function shownTexts(event: RecordedTexts, shown: Field['shown']): ShownText[] {
+  return optionalFields
+    .filter((field) => field.shown === shown && event[field.recorded] !== '')
+    .map(({ recorded }) => ({ name: recorded, text: event[recorded] }));
 }
 
 /** An event's texts by property; `textOf` gives the text of each field. */

@@ -35,10 +35,15 @@ export function createIdentitySource(now: () => number = Date.now): () => EventI
     } else {
       counter += 1;
     }
-    const version7 = (0x7000 | (counter >>> 14)).toString(16);
-    const variant = (0x8000 | (counter & 0x3fff)).toString(16);
-    return { id: `${timeText}-${version7}-${variant}-${node}`, createdAt };
+    return { id: `${timeText}${counterOf(counter)}-${node}`, createdAt };
   };
+}
+
+/** The groups of a UUIDv7 that hold its counter, after its time. */
+function counterOf(counter: number): string {
+  const version7 = (0x7000 | (counter >>> 14)).toString(16);
+  const variant = (0x8000 | (counter & 0x3fff)).toString(16);
+  return `-${version7}-${variant}`;
 }
 
 function drawNode(): string {
@@ -49,4 +54,27 @@ function drawNode(): string {
 function timeOfUuid(time: number): string {
   const hex = time.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+/** The identity of a later event of a group: the counter of the first one goes on. */
+export function laterIdentity({ id, createdAt }: EventIdentity, position: number): EventIdentity {
+  if (position === 0) return { id, createdAt };
+  const counter = ((parseInt(id.slice(15, 18), 16) << 14) | (parseInt(id.slice(19, 23), 16) & 0x3fff)) + position;
+  return { id: `${id.slice(0, 13)}${counterOf(counter)}${id.slice(23)}`, createdAt };
+}
+
+/** The time of an id, in ms. */
+export function timeOfId(id: string): number {
+  return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** The 16 bytes of an id. */
+export function bytesOfId(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+/** The id of 16 bytes. */
+export function idOfBytes(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -1,6 +1,6 @@
 import { optionalFields, type OptionalProperty, type RecordedTexts, type RequestTexts } from './fields.ts';
 
-/** The kinds of event that a caller may send (ARCHITECTURE.md, "Contract"). */
+/** The kinds of event that a caller may send (docs/reference/api.md). */
 export const eventKinds = ['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const;
 export type EventKind = (typeof eventKinds)[number];
 

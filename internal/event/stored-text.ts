@@ -59,7 +59,7 @@ function lineOfCut(characters: number): string {
   return `[${characters} characters before this are cut.]\n`;
 }
 
-function isLonger(text: string, longest: number): boolean {
+export function isLonger(text: string, longest: number): boolean {
   if (text.length <= longest) return false;
   return text.length > 2 * longest || Array.from(text).length > longest;
 }

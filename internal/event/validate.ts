@@ -1,9 +1,9 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { _, Ajv2020, type CodeKeywordDefinition, type ErrorObject } from 'ajv/dist/2020.js';
 import { isDeeperThan } from './depth.ts';
 import { RequestError, type FieldError } from '../kit/errors/request-error.ts';
 import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 import { eventKinds, validatedSchema, type EventRequest } from './schema.ts';
-import { isStorable } from './stored-text.ts';
+import { isLonger, isStorable } from './stored-text.ts';
 
 /**
  * Deepest nesting that a body may have. A valid event needs one level; ignored extra fields may use
@@ -14,8 +14,21 @@ export const maxDepth = 32;
 /** A JSON Schema compiler with the formats `storable` and `date-time`. */
 export function createSchemaCompiler(): Ajv2020 {
   const formats = { storable: isStorable, 'date-time': (text: string) => timeOf(text) !== undefined };
-  return new Ajv2020({ allErrors: true, allowUnionTypes: true, formats });
+  const compiler = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats });
+  return compiler.removeKeyword('maxLength').addKeyword(maxLength);
 }
+
+/** The library counts the characters of each text. This looks at its length first, as a rule. */
+const maxLength: CodeKeywordDefinition = {
+  keyword: 'maxLength',
+  type: 'string',
+  schemaType: 'number',
+  error: { message: 'is too long', params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` },
+  code: (context) => {
+    const tooLong = context.gen.scopeValue('func', { ref: isLonger });
+    context.fail(_`${tooLong}(${context.data}, ${context.schemaCode})`);
+  },
+};
 
 /**
  * Compiles the validation of request bodies. The function returns the same value, typed, or throws

@@ -1,4 +1,4 @@
-import { sha256Base64 } from './hashing.ts';
+import { sha256Text } from './hashing.ts';
 import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
 
 /**
@@ -59,7 +59,7 @@ export function readAct(text: string): Act {
 /** The leaf of an act: its id, and SHA-256 of its text. */
 export function leafOfAct(id: string, text: string): Buffer {
   const leaf = Buffer.alloc(leafSize);
-  writeLeaf(leaf, 0, id, sha256Base64(text), 'act');
+  writeLeaf(leaf, 0, id, sha256Text(text), 'act');
   return leaf;
 }
 

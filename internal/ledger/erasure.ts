@@ -1,5 +1,5 @@
 import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
-import { sha256, sha256Base64 } from './hashing.ts';
+import { sha256, sha256Text } from './hashing.ts';
 
 /** The kinds of an erasure: `text` takes only texts of events, the others whole events. */
 export const erasedScopes = ['organization', 'automation', 'execution', 'text'] as const;
@@ -46,7 +46,7 @@ export function erasureJson({ event_ids, automation_id, ...record }: Erasure): s
  */
 export function leafOfErasure(erasure: Erasure): Buffer {
   const leaf = Buffer.alloc(leafSize);
-  writeLeaf(leaf, 0, erasure.id, sha256Base64(erasureJson(erasure)), 'erasure');
+  writeLeaf(leaf, 0, erasure.id, sha256Text(erasureJson(erasure)), 'erasure');
   return leaf;
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { hashSize, sha256 } from './hashing.ts';
+import { hashOfText, hashSize, sha256, type HashText } from './hashing.ts';
 import { storedJson, type StoredEvent } from './stored-json.ts';
 
 /** The length of a salt, in bytes. */
@@ -20,17 +20,17 @@ const noTexts = '{}';
 const noTextsDigest = sha256(noTexts);
 
 /**
- * The digest of an event, which its leaf holds, in base64url: SHA-256 of its metadata in canonical
- * JSON, followed by the 32 bytes of {@link textsDigestOf} its texts. An event whose texts were
+ * The digest of an event, which its leaf holds: SHA-256 of its metadata in canonical JSON,
+ * followed by the 32 bytes of {@link textsDigestOf} its texts. An event whose texts were
  * erased keeps that digest in its row, so its leaf can still be computed.
  */
-export function digestOfProven({ metadata, texts, salt, textsDigest }: ProvenEvent): string {
+export function digestOfProven({ metadata, texts, salt, textsDigest }: ProvenEvent): HashText {
   // A row with texts has their digest in any case: text that is put back is found.
   return joined(metadata, texts === noTexts && textsDigest !== null ? textsDigest : textsDigestOf(texts, salt));
 }
 
 /** The same of a row. */
-export function eventDigest(event: StoredEvent): string {
+export function eventDigest(event: StoredEvent): HashText {
   return digestOfProven({ ...storedJson(event), salt: event.salt ?? null, textsDigest: event.texts_digest ?? null });
 }
 
@@ -42,7 +42,7 @@ export function textsDigestOf(texts: string, salt: Uint8Array | null): Buffer {
   if (texts === noTexts && salt === null) return noTextsDigest;
   const salted = room(texts, salt?.length ?? 0);
   if (salt !== null) bytes.set(salt);
-  return Buffer.from(hash('sha256', bytes.subarray(0, salted), 'binary'), 'latin1');
+  return hashOfText(hash('sha256', bytes.subarray(0, salted), 'binary'));
 }
 
 /** Room for what is hashed: a new buffer for each event costs more than the hash. */
@@ -55,8 +55,8 @@ function room(text: string, at: number): number {
   return at + bytes.write(text, at);
 }
 
-function joined(metadata: string, digest: Uint8Array): string {
+function joined(metadata: string, digest: Uint8Array): HashText {
   const end = room(metadata, 0);
   bytes.set(digest, end);
-  return hash('sha256', bytes.subarray(0, end + digest.length), 'base64url');
+  return hash('sha256', bytes.subarray(0, end + digest.length), 'binary');
 }

@@ -48,12 +48,11 @@ export function emptyRoot(): Buffer {
 }
 
 export function sha256(bytes: Uint8Array | string): Buffer {
-  return hashOfText(hash('sha256', bytes, 'binary'));
+  return hashOfText(sha256Text(bytes));
 }
 
-/** The same in base64url. */
-export function sha256Base64(bytes: Uint8Array | string): string {
-  return hash('sha256', bytes, 'base64url');
+export function sha256Text(bytes: Uint8Array | string): HashText {
+  return hash('sha256', bytes, 'binary');
 }
 
 /** The bytes of a hash. */

@@ -1,4 +1,5 @@
 import { eventDigest } from './event-digest.ts';
+import type { HashText } from './hashing.ts';
 import type { StoredEvent } from './stored-json.ts';
 
 /** The length of a leaf, in bytes: its kind, an id, and a SHA-256. */
@@ -31,11 +32,16 @@ export function leafOf(event: StoredEvent): Buffer {
   return leaf;
 }
 
-/** Writes a leaf into a buffer. `digest`: SHA-256 in base64url. */
-export function writeLeaf(into: Buffer, at: number, id: string, digest: string, kind: LeafKind = 'event'): void {
+/** Writes a leaf into a buffer. */
+export function writeLeaf(into: Buffer, at: number, id: string, digest: HashText, kind: LeafKind = 'event'): void {
+  into.write(digest, startLeaf(into, at, id, kind), 'latin1');
+}
+
+/** Writes what a leaf begins with; returns the place of its digest. */
+export function startLeaf(into: Buffer, at: number, id: string, kind: LeafKind = 'event'): number {
   into[at] = leafKinds[kind];
   writeUuid(into, at + 1, id);
-  into.write(digest, at + 17, 32, 'base64url');
+  return at + 17;
 }
 
 /** A copy of the id without its hyphens takes twice the CPU time, and must be collected. */

@@ -76,6 +76,42 @@ export function leavesOfBundle(bundle: Buffer): Buffer {
   return Buffer.concat(leaves);
 }
 
+/** What the leaves of a tile begin with, mostly: their kind, and a time that lasts 49 days. */
+const sharedSize = 3;
+
+/** The bytes of the leaves of a full tile, and of them as {@link packTile} writes them. */
+export const tileSizes = [tileWidth * leafSize, sharedSize + tileWidth * (leafSize - sharedSize)] as const;
+
+/**
+ * The leaves of a full tile as Postgres keeps them: what all of them begin with, once, if they do.
+ * A tile then fits in six parts of TOAST, four of which fit in a page; a seventh would take 5 bytes
+ * an event.
+ */
+export function packTile(leaves: Buffer): Buffer {
+  const [, size] = tileSizes;
+  const packed = Buffer.allocUnsafe(size);
+  leaves.copy(packed, 0, 0, sharedSize);
+  for (let from = 0, to = sharedSize; from < leaves.length; from += leafSize) {
+    for (let byte = 0; byte < sharedSize; byte += 1) if (leaves[from + byte] !== packed[byte]) return leaves;
+    to += leaves.copy(packed, to, from + sharedSize, from + leafSize);
+  }
+  return packed;
+}
+
+/** The leaves of a tile as Postgres keeps it; other bytes as they are. */
+export function unpackTile(content: Uint8Array): Buffer {
+  const [whole, packedSize] = tileSizes;
+  const packed = Buffer.from(content.buffer, content.byteOffset, content.length);
+  if (packed.length !== packedSize) return packed;
+  const leaves = Buffer.allocUnsafe(whole);
+  for (let to = 0, from = sharedSize; to < whole; from += leafSize - sharedSize) {
+    for (let byte = 0; byte < sharedSize; byte += 1) leaves[to + byte] = packed[byte] ?? 0;
+    packed.copy(leaves, to + sharedSize, from, from + leafSize - sharedSize);
+    to += leafSize;
+  }
+  return leaves;
+}
+
 /** The hashes of leaves, as a tile of level 0 has them. */
 export function hashLeaves(leaves: Buffer): Buffer {
   return hashOfText(

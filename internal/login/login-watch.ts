@@ -64,6 +64,6 @@ export class LoginWatch {
       return `${setting} names a replica, which cannot be written: set DATABASE_URL to its primary.`;
     }
     if (rows[0]?.allowed === true) return undefined;
-    return `The user of ${setting} may not write sessions and access_log: run cmd/migrate, or grant it runledger_reader.`;
+    return `The user of ${setting} may not write sessions and access_log: run runledger-admin migrate, or grant it runledger_reader.`;
   }
 }

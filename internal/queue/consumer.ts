@@ -19,8 +19,14 @@ import { shardsInside } from './shards/shard-registry.ts';
 /** Most bytes of the texts of fetched jobs that wait for their turn. */
 const fetchedBytes = 16 * 1_024 * 1_024;
 
-/** Delay before an unreadable job is offered again, in ms: a newer worker may then take it. */
-const unreadableMs = 30_000;
+/**
+ * Delay before a job of a newer release is offered again, in ms. It doubles: during a deploy a
+ * newer worker takes the job soon, and without one such jobs cost little.
+ */
+const [firstDelayMs, longestDelayMs] = [1_000, 30_000];
+
+/** Time between two records in the log that jobs wait for a newer worker, in ms. */
+const tellMs = 60_000;
 
 /**
  * Pause after Redis refuses a command (full, read-only, …), in ms. Without it BullMQ retries in a
@@ -78,6 +84,8 @@ export class Consumer {
   #restart: NodeJS.Timeout | undefined;
   #refusedAt = -Infinity;
   #taken = 0;
+  #unreadable = 0;
+  #toldAt = -Infinity;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -128,6 +136,11 @@ export class Consumer {
     const main = this.#running?.connections.main;
     if (main?.status !== 'ready' || performance.now() - this.#refusedAt < refusedMs) return undefined;
     return main.llen(queueKey(this.#options.queueName, 'wait'));
+  }
+
+  /** Times that a job was kept for a newer worker: progress, though nothing is stored. */
+  get unreadable(): number {
+    return this.#unreadable;
   }
 
   /**
@@ -198,14 +211,23 @@ export class Consumer {
     const result = await handled.finally(() => this.#handling.delete(handled));
     if (result === 'stored') return;
     if (result instanceof SetAside) throw result;
-    if (result instanceof UnknownFormat) {
-      this.#options.metrics.unreadable.inc();
-      this.#options.logger.error({ error: result, job: job.id }, 'job cannot be read and is kept for another worker');
-      await job.moveToDelayed(Date.now() + unreadableMs, token);
-      throw new DelayedError();
-    }
+    if (result instanceof UnknownFormat) return this.#keepForNewer(result, job, token);
     await job.moveToWait(token);
     throw new WaitingError();
+  }
+
+  /** Delays a job until a worker of its release takes it. That is no failed attempt. */
+  async #keepForNewer(error: UnknownFormat, job: Job, token: string | undefined): Promise<never> {
+    const { metrics, logger } = this.#options;
+    this.#unreadable += 1;
+    metrics.unreadable.inc();
+    if (performance.now() - this.#toldAt >= tellMs) {
+      this.#toldAt = performance.now();
+      logger.error({ error, job: job.id, jobs: this.#unreadable }, 'jobs wait for a worker of a newer release');
+    }
+    const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** (job.attemptsStarted - 1));
+    await job.moveToDelayed(Date.now() + delay, token);
+    throw new DelayedError();
   }
 }
 

@@ -6,8 +6,8 @@ import { RequestError, Unavailable, type RejectionReason } from '../kit/errors/r
 import type { ProducerLoad, ProducerMetrics } from '../kit/telemetry/producer-metrics.ts';
 import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { HeldEvents, type Held } from './job/held-events.ts';
-import { withIdentities, type Keyed, type Keys, type Result } from './keys/idempotency.ts';
-import { createKeys, type KeyPlaces } from './keys/key-places.ts';
+import { Claim, IdempotencyKeys, type Keyed } from './keys/idempotency.ts';
+import { keyPlaces } from './keys/key-places.ts';
 import { overflowQueue } from './keys/keys.ts';
 import { Lane } from './shards/lane.ts';
 import type { Overflow } from './admission/overflow.ts';
@@ -38,8 +38,6 @@ export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 
   metrics: ProducerMetrics;
   /** How long an Idempotency-Key is remembered. */
   idempotencyHours: number;
-  /** Where Idempotency-Keys are. */
-  keyPlaces: KeyPlaces;
 }
 
 /** Puts events into the queue. Only the producer decides on a 201. */
@@ -49,7 +47,7 @@ export class Producer {
   readonly #main: Lane;
   /** For organizations beyond their share; empty unless `overflow` is on. */
   readonly #overflow: Lane;
-  readonly #idempotency: Keys;
+  readonly #keys: IdempotencyKeys;
   readonly #held: HeldEvents;
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -59,7 +57,8 @@ export class Producer {
     this.#main = new Lane({ ...options, limits });
     this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane(options, limits);
-    this.#idempotency = createKeys(options.shards.all, options.keyPlaces, options.idempotencyHours * 3_600_000);
+    const { shards, idempotencyHours, callers } = options;
+    this.#keys = new IdempotencyKeys(keyPlaces(shards.all), idempotencyHours * 3_600_000, callers);
   }
 
   /** The commits and events under way. */
@@ -76,6 +75,7 @@ export class Producer {
   /** Finishes the commits under way, then closes the queue. The caller closes the Redis client. */
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#keys.drained();
     await this.#main.stop();
     await this.#overflow.stop();
   }
@@ -85,7 +85,7 @@ export class Producer {
    * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
    * @throws {RequestError} `unavailable` when Runledger cannot promise that now;
    * `too-many-requests` when the overflow lane is full; `payload-too-large` beyond
-   * {@link mostHeldBytes}; see {@link Keys.reserve} for keys.
+   * {@link mostHeldBytes}; see {@link IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, key?: RepeatKey): Promise<AcceptedEvent> {
     if (key !== undefined) {
@@ -108,7 +108,7 @@ export class Producer {
   /**
    * As {@link enqueue}, for several events of one organization: they come into one commit, so that
    * all of them are on disk or none is. Resolves with the result of each group, in order. A group
-   * whose key cannot be reserved gives an error (see {@link Keys.reserve}), and none of its events
+   * whose key cannot be reserved gives an error (see {@link IdempotencyKeys.reserve}), and none of its events
    * is enqueued. With `all`, one such error means that no event is; with `each`, the others are.
    * @param withinMs what is left of the time for the answer.
    * @throws {RequestError} `unavailable`, `too-many-requests`, `payload-too-large`
@@ -177,42 +177,48 @@ export class Producer {
     which: 'all' | 'each',
     lane: Lane,
   ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
-    const reservations = await this.#reserve(groups, which);
-    const results = groups.map(({ events }, at) => firstOf(events, reservations[at]));
-    if (which === 'all' && results.some((result) => result instanceof RequestError)) return results;
-    const fresh: EventGroup[] = [];
-    for (const [at, events] of results.entries()) {
-      const reservation = reservations[at];
-      if (events instanceof RequestError || reservation instanceof RequestError) continue;
-      if (reservation?.committed === true) this.#options.metrics.replays.inc(events.length);
-      else fresh.push({ events, key: groups[at]?.key });
+    const results = await this.#reserve(groups);
+    const usable = results.filter((result): result is Claim | EventGroup => !(result instanceof RequestError));
+    const fresh = usable.filter((group) => !isReplay(group));
+    if (which === 'all' && usable.length < results.length) {
+      for (const group of fresh) if (group instanceof Claim) this.#keys.undo(group);
+    } else {
+      for (const { events } of usable.filter(isReplay)) this.#options.metrics.replays.inc(events.length);
+      if (fresh.length > 0) await this.#enqueueReserved(fresh, lane);
     }
-    if (fresh.length > 0) await this.#enqueueReserved(fresh, lane);
-    return results;
+    return results.map((result) => (result instanceof RequestError ? result : result.events));
   }
 
-  /** The state of each group's key, in order; undefined for a group without one. */
-  async #reserve(groups: readonly EventGroup[], which: 'all' | 'each'): Promise<(Result | undefined)[]> {
-    const keyed = groups.filter(hasKey);
-    if (keyed.length === 0) return [];
-    const results = (await this.#idempotency.reserve(keyed, which)).values();
-    return groups.map((group) => (hasKey(group) ? results.next().value : undefined));
+  /**
+   * What each group may record, in order. If a key has no answer, none of them can be used: the
+   * others are given up, so that a repeat need not wait for their leases.
+   */
+  async #reserve(groups: readonly EventGroup[]): Promise<(Claim | EventGroup | RequestError)[]> {
+    const asked = groups.map((group) => (hasKey(group) ? this.#keys.reserve(group) : group));
+    try {
+      return await Promise.all(asked);
+    } catch (error) {
+      for (const one of await Promise.allSettled(asked)) {
+        if (one.status === 'fulfilled' && one.value instanceof Claim && !one.value.committed)
+          this.#keys.undo(one.value);
+      }
+      throw error;
+    }
   }
 
-  async #enqueueReserved(groups: readonly EventGroup[], lane: Lane): Promise<void> {
-    const keys = this.#idempotency;
-    const keyed = groups.filter(hasKey);
-    const end = (mark: Promise<void>): void => void this.#track(mark.catch(() => undefined));
+  /** The caller does not wait for what becomes of the keys. */
+  async #enqueueReserved(groups: readonly (Claim | EventGroup)[], lane: Lane): Promise<void> {
+    const claims = groups.filter((group) => group instanceof Claim);
     try {
       await lane.add(groups.flatMap(({ events }) => events));
     } catch (error) {
-      // The caller does not wait for the release. Without it a retry gets 409 until the lease ends.
-      if (keyed.length > 0) end(keys.release(keyed));
+      // Without the release a retry gets 409 until the lease ends.
+      for (const claim of claims) this.#keys.release(claim);
       throw error;
     }
-    // The events are safe already. Without the mark a retry enqueues the same identities, which is
-    // harmless.
-    if (keyed.length > 0) end(keys.markCommitted(keyed));
+    // Without the mark a retry enqueues the same identities, which is harmless. It cannot be in the
+    // pipeline that adds the job: a job may be refused, and then its keys must not be marked.
+    for (const claim of claims) this.#keys.markCommitted(claim);
   }
 }
 
@@ -242,15 +248,10 @@ function reasonOf(error: unknown): RejectionReason {
   return error instanceof Unacknowledged ? 'unacknowledged' : 'commit-failed';
 }
 
-function hasKey(group: EventGroup): group is Keyed {
-  return group.key !== undefined;
+function isReplay(group: Claim | EventGroup): boolean {
+  return group instanceof Claim && group.committed;
 }
 
-/** The events with the identities that their key got first. */
-function firstOf(
-  events: readonly AcceptedEvent[],
-  reservation: Result | undefined,
-): readonly AcceptedEvent[] | RequestError {
-  if (reservation === undefined || reservation instanceof RequestError) return reservation ?? events;
-  return withIdentities(events, reservation.identities);
+function hasKey(group: EventGroup): group is Keyed {
+  return group.key !== undefined;
 }

@@ -8,7 +8,7 @@ const commitMs = 10_000;
 
 /**
  * A job that this worker must not store: BullMQ moves it to the failed jobs, where it stays until a
- * person decides (deploy/runbooks/RunledgerJobsSetAside.md).
+ * person decides (docs/operate/runbooks/RunledgerJobsSetAside.md).
  */
 export class SetAside extends UnrecoverableError {
   override readonly name = 'SetAside';

@@ -60,7 +60,7 @@ const exactTime: Parameter<Date> = (text) => {
  * such as `24h` or `7d`.
  */
 export const time: Parameter<Date> = (text) => {
-  const relative = relativeTime(text, 'utc');
+  const relative = relativeTime(text);
   if (relative !== undefined) return relative;
   const value = exactTime(text);
   if (value instanceof Date) return value;

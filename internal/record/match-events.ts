@@ -5,6 +5,7 @@ import { sql } from '../store/sql.ts';
 import { all, time, type Condition } from './conditions.ts';
 import { acceptedBetween, type ExecutionKey } from './execution.ts';
 import type { Reading } from './read-as.ts';
+import type { StoredEvent } from './stored-event.ts';
 
 /** The executions that have an ERROR with this `error_id`. */
 export function matchError(
@@ -38,6 +39,11 @@ export function isError(errorId: string): Condition {
 export function containsText(q: string): Condition {
   const texts = optionalFields.map(({ column }) => columnHoldsText(sql.ref(column), q));
   return sql`(${sql.join(texts, sql` or `)})`;
+}
+
+/** As {@link containsText}, for an event that has been read. */
+export function eventHoldsText(event: StoredEvent, q: string): boolean {
+  return optionalFields.some(({ recorded }) => holdsText(event[recorded], q));
 }
 
 /**

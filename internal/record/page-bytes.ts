@@ -1,3 +1,4 @@
+import { optionalFields } from '../event/fields.ts';
 import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import type { EventRow } from './stored-event.ts';
@@ -7,6 +8,8 @@ import type { EventRow } from './stored-event.ts';
  * exceeds it. V8 holds a text in at most twice as many.
  */
 export const mostBytes = 2 * 1024 * 1024;
+
+const textBytes = sql.raw(optionalFields.map(({ column }) => `octet_length(${column})`).join(' + '));
 
 /** A row of {@link fitting}. */
 export interface Fitting {
@@ -24,7 +27,7 @@ export function fitting(events: Condition, most = mostBytes): Condition {
   return sql`
     select * from (
       select *, (sum(size) over (order by number))::integer as bytes, (count(*) over ())::integer as found
-      from (select *, octet_length(description) + octet_length(error_description) as size from (${events}) as events) as sized
+      from (select *, ${textBytes} as size from (${events}) as events) as sized
     ) as measured
     where bytes - size < ${sql.lit(most)} order by number
   `;

@@ -1,47 +1,32 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
-import type { Alert, AlertFilters, AlertPosition } from './alert.ts';
-import { aroundExecution, type Surroundings } from './around-execution.ts';
-import type { Automation, AutomationDetail, AutomationPosition, SeriesStep } from './automation.ts';
-import { findByName, namesOf, type AutomationNames } from './automation-names.ts';
-import { listDeclarations, type Declaration } from './declaration.ts';
-import { listDeliveries, listWebhooks, type Delivery, type WebhookState } from './delivery.ts';
-import type { ErrorGroup, ErrorGroupPosition, ErrorGroups } from './error-group.ts';
-import { countErrors, type ErrorCount } from './count-errors.ts';
-import { countExecutions, type CountedStep, type Steps } from './count-executions.ts';
-import { countRunningOf, type RunningCounts } from './count-running-of.ts';
-import type { Execution, ExecutionPosition } from './execution.ts';
+import { aroundExecution } from './around-execution.ts';
+import { findByName, namesOf } from './automation-names.ts';
+import { countErrors } from './count-errors.ts';
+import { countExecutions } from './count-executions.ts';
+import { countRunningOf } from './count-running-of.ts';
+import { listDeclarations } from './declaration.ts';
+import { listDeliveries, listWebhooks } from './delivery.ts';
 import { exportEvents } from './export-events.ts';
-import type { ErrorFilters, EventFilters, ExecutionFilters, Window } from './filters.ts';
+import type { SearchOptions } from './fill-page.ts';
+import type { EventFilters } from './filters.ts';
 import { getAutomation } from './get-automation.ts';
-import { getBlindness, type Blindness } from './get-blindness.ts';
+import { getBlindness } from './get-blindness.ts';
 import { getExecution } from './get-execution.ts';
 import { listAlerts } from './list-alerts.ts';
-import type { ExecutionId } from './find-newest-event.ts';
 import { listAutomations } from './list-automations.ts';
-import { listErrorTimes, type ErrorTimes } from './list-error-times.ts';
+import { listErrorTimes } from './list-error-times.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
-import { listTimeline, type Timeline, type TimelineRequest } from './list-timeline.ts';
-import {
-  getCheckpoint,
-  getProof,
-  getSeal,
-  getSignedCheckpoint,
-  getTile,
-  listActs,
-  type Seal,
-  type SignedCheckpoint,
-} from './log.ts';
-import { newestRuns, type AutomationRuns } from './newest-runs.ts';
-import type { Page, PageRequest } from './page.ts';
+import { listTimeline } from './list-timeline.ts';
+import { getCheckpoint, getProof, getSeal, getSignedCheckpoint, getTile, listActs } from './log.ts';
+import { newestRuns } from './newest-runs.ts';
+import type { PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
-import { usesReaderRole } from './role-of-queries.ts';
-import { replicaLagMs } from './replica-lag.ts';
-import type { EventPosition, ProvenEvent, StoredEvent } from './stored-event.ts';
 import { ReadBudget } from './read-budget.ts';
-import type { StoredSince, StreamPosition } from './stream.ts';
+import type { EventPosition } from './stored-event.ts';
+import type { StreamPosition } from './stream.ts';
 import { WriteRate } from './write-rate.ts';
 
 export interface QueryOptions {
@@ -68,165 +53,74 @@ const idleRowsPerSecond = 250_000;
 /** Rows that figures read at most, about, and how long they may wait for the budget, in ms. */
 const [rowsOfFigures, figuresWithinMs] = [10_000, 5_000];
 
-/** The read operations. Each reads one organization in short read-only transactions. */
-export interface Queries {
-  /** In the order of their ids. */
-  listAutomations(
-    organization: string,
-    window: Window,
-    page: PageRequest<AutomationPosition>,
-  ): Promise<Page<Automation, AutomationPosition>>;
-  /** Undefined when the automation has no execution and is not declared. */
-  getAutomation(
-    organization: string,
-    automationId: string,
-    window: Window & { step: SeriesStep; offsetMs?: number | undefined },
-  ): Promise<AutomationDetail | undefined>;
-  /** Automations, all or some, in the order of their ids, each with its newest executions. */
-  newestRuns(organization: string, count: number, only?: readonly string[]): Promise<AutomationRuns[]>;
-  /** Executions of a window by step and state; steps without executions are absent. */
-  countExecutions(organization: string, steps: Steps): Promise<CountedStep[]>;
-  /** Running executions, and those of them that began before a time. */
-  countRunning(organization: string, overdueBefore: Date): Promise<RunningCounts>;
-  /** Errors of a window by automation, `error_id` and step. */
-  countErrors(organization: string, steps: Steps): Promise<ErrorCount[]>;
-  /** Newest first, by the first event. */
-  listExecutions(
-    organization: string,
-    filters: ExecutionFilters,
-    page: PageRequest<ExecutionPosition>,
-  ): Promise<Page<Execution, ExecutionPosition>>;
-  getExecution(organization: string, automationId: string, executionId: string): Promise<Execution | undefined>;
-  /** The neighbours of an execution, and the usual durations of its automation. */
-  aroundExecution(organization: string, execution: Execution): Promise<Surroundings>;
-  /** With `executionId`: oldest first. Otherwise newest first. */
-  listEvents(
-    organization: string,
-    filters: EventFilters,
-    page: PageRequest<EventPosition>,
-  ): Promise<Page<StoredEvent, EventPosition>>;
-  /** A page of the events of one execution, from any place in it. */
-  listTimeline(organization: string, request: TimelineRequest): Promise<Timeline>;
-  /** The group that was seen last comes first. */
-  listErrors(organization: string, filters: ErrorFilters, page: PageRequest<ErrorGroupPosition>): Promise<ErrorGroups>;
-  /** When the first and the last ERROR of groups of a window happened, in their order. */
-  listErrorTimes(organization: string, groups: readonly ErrorGroup[], window: Window): Promise<ErrorTimes[]>;
-  /**
-   * All events, oldest first, in pages of at most `limit`, after a position. Without `to` it ends
-   * with the events accepted before it began, by the clock of this process. It may miss those that
-   * are stored later.
-   */
-  exportEvents(
-    organization: string,
-    filters: EventFilters,
-    page: PageRequest<EventPosition>,
-  ): AsyncIterable<Page<ProvenEvent, EventPosition>>;
-  /**
-   * The events stored since a position, and their executions. Without a position it finds none and
-   * returns the position of now.
-   */
-  pollStored(organization: string, since: StreamPosition | undefined, limit: number): Promise<StoredSince>;
-  /** What is declared about automations, all or some, in the order of their ids. */
-  listDeclarations(organization: string, only?: readonly string[]): Promise<Declaration[]>;
-  /** The names of some automations. */
-  namesOf(organization: string, automations: readonly string[]): Promise<AutomationNames>;
-  /** The ids of the automations with a name, in order. */
-  findByName(organization: string, name: string): Promise<string[]>;
-  /** The alert that opened last comes first. */
-  listAlerts(
-    organization: string,
-    filters: AlertFilters,
-    page: PageRequest<AlertPosition>,
-  ): Promise<Page<Alert, AlertPosition>>;
-  /** The newest deliveries to webhooks, of one automation or of all. */
-  listDeliveries(organization: string, limit: number, automationId?: string): Promise<Delivery[]>;
-  listWebhooks(organization: string): Promise<WebhookState[]>;
-  /** The newest checkpoint of the organization's log; undefined while there is none. */
-  getCheckpoint(organization: string): Promise<SignedCheckpoint | undefined>;
-  /** The newest signed checkpoint, with witnesses or without. */
-  getSignedCheckpoint(organization: string): Promise<SignedCheckpoint | undefined>;
-  /** The texts of the acts of the log, in canonical JSON. */
-  listActs(organization: string): Promise<string[]>;
-  /** A tile of its log, as it is stored or longer; empty if there is none. */
-  getTile(organization: string, tile: { level: number | 'entries'; index: number }): Promise<Buffer>;
-  /** The proof of an event; undefined while the newest checkpoint does not cover it. */
-  getProof(organization: string, eventId: string): Promise<string | undefined>;
-  /** When an event was sealed, and which witnesses have cosigned; undefined without a log. */
-  getSeal(organization: string, execution: ExecutionId): Promise<Seal | undefined>;
-  /** How far the record and the verdicts of the organization's database are behind. */
-  getBlindness(organization: string): Promise<Blindness>;
-  /** How far a replica is behind, in ms; undefined on a primary. */
-  replicaLagMs(): Promise<number | undefined>;
-  /** True if queries run as the role `runledger_reader`. */
-  usesReaderRole(): Promise<boolean>;
-}
+/** The read operations of one database. Each reads one organization, which is its first argument. */
+export type Queries = ReturnType<typeof createQueries>;
 
-/** Binds the operations to a database. The caller opens and destroys it. */
-export function createQueries(db: Database, options: QueryOptions = defaultQueryOptions): Queries {
+/**
+ * Binds the operations to a database, which the caller opens and destroys. This is the only list of
+ * them: {@link decorated} makes others of it.
+ */
+export function createQueries(db: Database, options: QueryOptions = defaultQueryOptions) {
   const writes = new WriteRate(db);
   const budget = new ReadBudget(async () =>
     (await writes.isBusy()) ? options.busyRowsPerSecond : Math.max(idleRowsPerSecond, options.busyRowsPerSecond),
   );
-  const search = { searchMs: options.searchMs, budget };
-  const figures = <T>(read: () => Promise<T>, rowsOf: (result: T) => number): Promise<T> =>
-    budget.run(read, { rows: rowsOfFigures, rowsOf, withinMs: figuresWithinMs });
+  /** An operation that reads little. */
+  const bound =
+    <Query extends unknown[], Result>(read: (db: Database, ...query: Query) => Result) =>
+    (...query: Query): Result =>
+      read(db, ...query);
+  /** One that reads many rows: as many as `rowsOf` tells. */
+  const figures =
+    <Query extends unknown[], Result>(
+      read: (db: Database, ...query: Query) => Promise<Result>,
+      rowsOf: (result: Result) => number,
+    ) =>
+    (...query: Query): Promise<Result> =>
+      budget.run(() => read(db, ...query), { rows: rowsOfFigures, rowsOf, withinMs: figuresWithinMs });
+  /** One that goes through slices until a page is full. */
+  const search =
+    <Filters, Page, Result>(
+      read: (db: Database, organization: string, filters: Filters, page: Page, search: SearchOptions) => Result,
+    ) =>
+    (organization: string, filters: Filters, page: Page): Result =>
+      read(db, organization, filters, page, { searchMs: options.searchMs, budget });
+  const countedErrors = figures(listErrors, ({ counted }) => counted);
   return {
-    listAutomations: (organization, window, page) =>
-      figures(
-        () => listAutomations(db, organization, window, page),
-        ({ items }) => sum(items.map((item) => item.window).map(executionsOf)),
-      ),
+    listAutomations: figures(listAutomations, ({ items }) => sum(items.map((item) => item.window).map(executionsOf))),
     // Its executions are read for the window, and again for the series.
-    getAutomation: (organization, automationId, window) =>
-      figures(
-        () => getAutomation(db, organization, automationId, window),
-        (automation) => (automation === undefined ? 0 : 2 * executionsOf(automation.window)),
-      ),
-    newestRuns: (organization, count, only) =>
-      figures(
-        () => newestRuns(db, organization, count, only),
-        (automations) => sum(automations.map(({ runs }) => runs.length)),
-      ),
-    countExecutions: (organization, steps) =>
-      figures(
-        () => countExecutions(db, organization, steps),
-        // It reads entries of indexes only.
-        (counted) => sum(counted.map(executionsOf)) / 4,
-      ),
-    countRunning: (organization, overdueBefore) => countRunningOf(db, organization, overdueBefore),
-    countErrors: (organization, steps) =>
-      figures(
-        () => countErrors(db, organization, steps),
-        (counted) => sum(counted.map(({ count }) => count)),
-      ),
-    listExecutions: (organization, filters, page) => listExecutions(db, organization, filters, page, search),
-    getExecution: (organization, automationId, executionId) =>
-      getExecution(db, organization, automationId, executionId),
-    aroundExecution: (organization, execution) => aroundExecution(db, organization, execution),
-    listEvents: (organization, filters, page) => listEvents(db, organization, filters, page, search),
-    listErrorTimes: (organization, groups, window) => listErrorTimes(db, organization, groups, window),
-    listTimeline: (organization, request) => listTimeline(db, organization, request),
-    listErrors: async (organization, filters, page) => {
-      const read = () => listErrors(db, organization, filters, page);
-      return (await figures(read, ({ counted }) => counted)).groups;
-    },
-    exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page, budget),
-    pollStored: (organization, since, limit) => pollStored(db, organization, since, limit, options),
-    listDeclarations: (organization, only) => listDeclarations(db, organization, only),
-    namesOf: (organization, automations) => namesOf(db, organization, automations),
-    findByName: (organization, name) => findByName(db, organization, name),
-    listAlerts: (organization, filters, page) => listAlerts(db, organization, filters, page),
-    listDeliveries: (organization, limit, automationId) => listDeliveries(db, organization, limit, automationId),
-    listWebhooks: (organization) => listWebhooks(db, organization),
-    getCheckpoint: (organization) => getCheckpoint(db, organization),
-    getSignedCheckpoint: (organization) => getSignedCheckpoint(db, organization),
-    listActs: (organization) => listActs(db, organization),
-    getTile: (organization, tile) => getTile(db, organization, tile),
-    getProof: (organization, eventId) => getProof(db, organization, eventId),
-    getSeal: (organization, execution) => getSeal(db, organization, execution),
-    getBlindness: (organization) => getBlindness(db, organization),
-    replicaLagMs: () => replicaLagMs(db),
-    usesReaderRole: () => usesReaderRole(db),
+    getAutomation: figures(getAutomation, (automation) =>
+      automation === undefined ? 0 : 2 * executionsOf(automation.window),
+    ),
+    newestRuns: figures(newestRuns, (automations) => sum(automations.map(({ runs }) => runs.length))),
+    // It reads entries of indexes only.
+    countExecutions: figures(countExecutions, (counted) => sum(counted.map(executionsOf)) / 4),
+    countRunning: bound(countRunningOf),
+    countErrors: figures(countErrors, (counted) => sum(counted.map(({ count }) => count))),
+    listExecutions: search(listExecutions),
+    getExecution: bound(getExecution),
+    aroundExecution: bound(aroundExecution),
+    listEvents: search(listEvents),
+    listTimeline: bound(listTimeline),
+    listErrors: async (...query: Parameters<typeof countedErrors>) => (await countedErrors(...query)).groups,
+    listErrorTimes: bound(listErrorTimes),
+    exportEvents: (organization: string, filters: EventFilters, page: PageRequest<EventPosition>) =>
+      exportEvents(db, organization, filters, page, budget),
+    pollStored: (organization: string, since: StreamPosition | undefined, limit: number) =>
+      pollStored(db, organization, since, limit, options),
+    listDeclarations: bound(listDeclarations),
+    namesOf: bound(namesOf),
+    findByName: bound(findByName),
+    listAlerts: bound(listAlerts),
+    listDeliveries: bound(listDeliveries),
+    listWebhooks: bound(listWebhooks),
+    getCheckpoint: bound(getCheckpoint),
+    getSignedCheckpoint: bound(getSignedCheckpoint),
+    listActs: bound(listActs),
+    getTile: bound(getTile),
+    getProof: bound(getProof),
+    getSeal: bound(getSeal),
+    getBlindness: bound(getBlindness),
   };
 }
 
@@ -236,4 +130,13 @@ function executionsOf({ counts }: { counts: { [state in ExecutionState]: number 
 
 function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** An operation as decorators see it: its first argument is an organization. */
+export type Operation = (organization: string, ...query: unknown[]) => unknown;
+
+/** The same operations, each as `around` makes it. It keeps their arguments and their results. */
+export function decorated(queries: Queries, around: (name: keyof Queries, operation: Operation) => Operation): Queries {
+  const entries = Object.entries(queries) as [keyof Queries, Operation][];
+  return Object.fromEntries(entries.map(([name, operation]) => [name, around(name, operation)])) as Queries;
 }

@@ -2,7 +2,9 @@ import { Repeating } from '../kit/async/repeating.ts';
 import { within } from '../kit/async/within.ts';
 import type { WatchMetrics } from '../kit/telemetry/console-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { Queries } from './queries.ts';
+import type { Database } from '../store/database.ts';
+import { sql } from '../store/sql.ts';
+import { usesReaderRole } from './role-of-queries.ts';
 
 /** Time between two looks, and longest duration of one, in ms. */
 const intervalMs = 2_000;
@@ -11,7 +13,7 @@ const longestMs = 5_000;
 /** Looks at the database of a console: whether it answers, its role, and its lag as a replica. */
 export class RecordWatch {
   readonly name = 'record watch';
-  readonly #record: Queries;
+  readonly #db: Database;
   readonly #metrics: WatchMetrics;
   readonly #logger: Logger;
   readonly #looks = new Repeating(() => this.#look());
@@ -20,8 +22,8 @@ export class RecordWatch {
   #lagMs: number | undefined;
   #readerRole: boolean | undefined;
 
-  constructor(record: Queries, metrics: WatchMetrics, logger: Logger) {
-    this.#record = record;
+  constructor(db: Database, metrics: WatchMetrics, logger: Logger) {
+    this.#db = db;
     this.#metrics = metrics;
     this.#logger = logger;
   }
@@ -64,12 +66,31 @@ export class RecordWatch {
   }
 
   async #read(): Promise<void> {
-    this.#lagMs = await this.#record.replicaLagMs();
+    this.#lagMs = await replicaLagMs(this.#db);
     if (this.#lagMs === undefined) this.#metrics.replicaLag.remove();
     else this.#metrics.replicaLag.set(this.#lagMs / 1_000);
-    const readerRole = await this.#record.usesReaderRole();
+    const readerRole = await usesReaderRole(this.#db);
     this.#metrics.readerRole.set(Number(readerRole));
     if (!readerRole && this.#readerRole !== false) this.#logger.warn('queries do not run as runledger_reader');
     this.#readerRole = readerRole;
   }
+}
+
+/**
+ * How far a replica is behind, in ms; undefined on a primary. A replica that is connected and has
+ * replayed all that it received is not behind, however old the last transaction is. Without a
+ * connection it may be behind by as much as that age. A user without `pg_read_all_stats` sees the
+ * row of a connected receiver, without its status.
+ */
+async function replicaLagMs(db: Database): Promise<number | undefined> {
+  const { rows } = await sql<{ lag: number | null }>`
+    select case
+      when not pg_is_in_recovery() then null
+      when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()
+        and exists (select from pg_stat_wal_receiver where coalesce(status, 'streaming') = 'streaming') then 0
+      else extract(epoch from
+        clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))::float8 * 1000
+    end as lag
+  `.execute(db);
+  return rows[0]?.lag ?? undefined;
 }

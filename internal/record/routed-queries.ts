@@ -1,7 +1,5 @@
-import type { Queries } from './queries.ts';
+import { decorated, type Operation, type Queries } from './queries.ts';
 import { unavailable } from '../kit/errors/request-error.ts';
-import type { Page } from './page.ts';
-import type { EventPosition, StoredEvent } from './stored-event.ts';
 import type { StoredSince, StreamPosition } from './stream.ts';
 
 /** Where organizations are: their database, and its snapshot after which streams continue. */
@@ -13,40 +11,16 @@ export interface Places {
 
 /** The operations on several databases: each reads the database of its organization. */
 export function routeRecord(records: ReadonlyMap<string, Queries>, places: Places): Queries {
-  const of = (organization: string): Queries => recordOf(records, placeOf(places, organization).database);
   const [first] = records.values();
   if (first === undefined) throw new Error('there is no database');
+  const of = (organization: string): Queries => recordOf(records, placeOf(places, organization).database);
   return {
-    listAutomations: async (...query) => of(query[0]).listAutomations(...query),
-    getAutomation: async (...query) => of(query[0]).getAutomation(...query),
-    newestRuns: async (...query) => of(query[0]).newestRuns(...query),
-    countExecutions: async (...query) => of(query[0]).countExecutions(...query),
-    countRunning: async (...query) => of(query[0]).countRunning(...query),
-    countErrors: async (...query) => of(query[0]).countErrors(...query),
-    listExecutions: async (...query) => of(query[0]).listExecutions(...query),
-    getExecution: async (...query) => of(query[0]).getExecution(...query),
-    aroundExecution: async (...query) => of(query[0]).aroundExecution(...query),
-    listEvents: async (...query) => of(query[0]).listEvents(...query),
-    listErrorTimes: async (...query) => of(query[0]).listErrorTimes(...query),
-    listTimeline: async (...query) => of(query[0]).listTimeline(...query),
-    listErrors: async (...query) => of(query[0]).listErrors(...query),
+    ...decorated(first, (name) => async (organization, ...query) => {
+      const operation = of(organization)[name] as Operation;
+      return operation(organization, ...query);
+    }),
     exportEvents: (...query) => exportFrom(() => of(query[0]), query),
     pollStored: (...query) => pollStored(records, places, ...query),
-    listDeclarations: async (...query) => of(query[0]).listDeclarations(...query),
-    namesOf: async (...query) => of(query[0]).namesOf(...query),
-    findByName: async (...query) => of(query[0]).findByName(...query),
-    listAlerts: async (...query) => of(query[0]).listAlerts(...query),
-    listDeliveries: async (...query) => of(query[0]).listDeliveries(...query),
-    listWebhooks: async (...query) => of(query[0]).listWebhooks(...query),
-    getCheckpoint: async (...query) => of(query[0]).getCheckpoint(...query),
-    getSignedCheckpoint: async (...query) => of(query[0]).getSignedCheckpoint(...query),
-    listActs: async (...query) => of(query[0]).listActs(...query),
-    getTile: async (...query) => of(query[0]).getTile(...query),
-    getProof: async (...query) => of(query[0]).getProof(...query),
-    getSeal: async (...query) => of(query[0]).getSeal(...query),
-    getBlindness: async (...query) => of(query[0]).getBlindness(...query),
-    replicaLagMs: () => first.replicaLagMs(),
-    usesReaderRole: () => first.usesReaderRole(),
   };
 }
 
@@ -67,7 +41,7 @@ function recordOf(records: ReadonlyMap<string, Queries>, database: string): Quer
 async function* exportFrom(
   record: () => Queries,
   query: Parameters<Queries['exportEvents']>,
-): AsyncGenerator<Page<StoredEvent, EventPosition>> {
+): ReturnType<Queries['exportEvents']> {
   yield* record().exportEvents(...query);
 }
 

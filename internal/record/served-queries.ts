@@ -1,7 +1,7 @@
 import { unavailable } from '../kit/errors/request-error.ts';
 import { isTimeout, isUnavailable } from '../store/errors.ts';
 import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
-import type { Queries } from './queries.ts';
+import { decorated, type Queries } from './queries.ts';
 import { BudgetUsedUp } from './read-budget.ts';
 
 /** Runs one query of an operation. */
@@ -23,36 +23,13 @@ export function serveRecord(record: Queries, metrics: ConsoleMetrics): Queries {
     }
   };
   return {
-    listAutomations: (...query) => serve('listAutomations', () => record.listAutomations(...query)),
-    getAutomation: (...query) => serve('getAutomation', () => record.getAutomation(...query)),
-    newestRuns: (...query) => serve('newestRuns', () => record.newestRuns(...query)),
-    countExecutions: (...query) => serve('countExecutions', () => record.countExecutions(...query)),
-    countRunning: (...query) => serve('countRunning', () => record.countRunning(...query)),
-    countErrors: (...query) => serve('countErrors', () => record.countErrors(...query)),
-    listExecutions: (...query) => serve('listExecutions', () => record.listExecutions(...query)),
-    getExecution: (...query) => serve('getExecution', () => record.getExecution(...query)),
-    aroundExecution: (...query) => serve('aroundExecution', () => record.aroundExecution(...query)),
-    listEvents: (...query) => serve('listEvents', () => record.listEvents(...query)),
-    listErrorTimes: (...query) => serve('listErrorTimes', () => record.listErrorTimes(...query)),
-    listTimeline: (...query) => serve('listTimeline', () => record.listTimeline(...query)),
-    listErrors: (...query) => serve('listErrors', () => record.listErrors(...query)),
+    ...decorated(
+      record,
+      (name, operation) =>
+        (...query) =>
+          serve(name, async () => operation(...query)),
+    ),
     exportEvents: (...query) => servePages(record.exportEvents(...query), serve),
-    pollStored: (...query) => serve('pollStored', () => record.pollStored(...query)),
-    listDeclarations: (...query) => serve('listDeclarations', () => record.listDeclarations(...query)),
-    namesOf: (...query) => serve('namesOf', () => record.namesOf(...query)),
-    findByName: (...query) => serve('findByName', () => record.findByName(...query)),
-    listAlerts: (...query) => serve('listAlerts', () => record.listAlerts(...query)),
-    listDeliveries: (...query) => serve('listDeliveries', () => record.listDeliveries(...query)),
-    listWebhooks: (...query) => serve('listWebhooks', () => record.listWebhooks(...query)),
-    getCheckpoint: (...query) => serve('getCheckpoint', () => record.getCheckpoint(...query)),
-    getSignedCheckpoint: (...query) => serve('getSignedCheckpoint', () => record.getSignedCheckpoint(...query)),
-    listActs: (...query) => serve('listActs', () => record.listActs(...query)),
-    getTile: (...query) => serve('getTile', () => record.getTile(...query)),
-    getProof: (...query) => serve('getProof', () => record.getProof(...query)),
-    getSeal: (...query) => serve('getSeal', () => record.getSeal(...query)),
-    getBlindness: (...query) => serve('getBlindness', () => record.getBlindness(...query)),
-    replicaLagMs: () => record.replicaLagMs(),
-    usesReaderRole: () => record.usesReaderRole(),
   };
 }
 

@@ -6,11 +6,7 @@ import type { AlertNoticesTable, AlertsTable } from './tables/alerts-table.ts';
 import type { AutomationsTable } from './tables/automations-table.ts';
 import type { CapturedJobsTable } from './tables/captured-jobs-table.ts';
 import type { ControllerStateTable, RecordGapsTable } from './tables/controller-tables.ts';
-import type {
-  MovedOrganizationsTable,
-  MovingEventsTable,
-  OrganizationDatabasesTable,
-} from './tables/databases-tables.ts';
+import type { MovedOrganizationsTable, OrganizationDatabasesTable } from './tables/databases-tables.ts';
 import type { DeadLettersTable } from './tables/dead-letters-table.ts';
 import type { DeliveriesTable } from './tables/deliveries-table.ts';
 import type { ErasuresTable } from './tables/erasures-table.ts';
@@ -69,7 +65,6 @@ export interface Tables {
   erasures: ErasuresTable;
   organization_databases: OrganizationDatabasesTable;
   moved_organizations: MovedOrganizationsTable;
-  moving_events: MovingEventsTable;
   retention_approvals: RetentionApprovalsTable;
   rewritten_events: RewrittenEventsTable;
   tokens: TokensTable;

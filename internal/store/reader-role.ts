@@ -3,7 +3,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './database.ts';
 
 /**
- * The role of every read query (ARCHITECTURE.md, "Reading"). A console whose user is in this role
+ * The role of every read query (docs/design/reading.md). A console whose user is in this role
  * can also keep sessions, read its keys, append to the access log, and send tests of webhooks.
  */
 export const readerRole = 'runledger_reader';

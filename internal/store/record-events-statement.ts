@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
+import { saltSize, sealSize } from '../event/digest.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
-import type { MacKey } from '../ledger/mac.ts';
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import { appendLeaves } from './ledger/append-leaves.ts';
 import type { BatchProof } from './ledger/leaves-of-batch.ts';
@@ -50,21 +50,27 @@ export const outcome = sql`
   max(accepted_at) as last_accepted_at
 `;
 
+const noSalt = String.raw`\x` + '00'.repeat(saltSize);
+
 export interface InsertOptions {
   /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
   duplicates: 'refuse' | 'skip';
-  /** Beside the events, in their order. */
-  proof: BatchProof;
-  /** Of the MACs of the leaves; undefined without a log. */
-  macKey: MacKey | undefined;
+  /** Undefined without a log: then no row gets a salt. */
+  proof: BatchProof | undefined;
+}
+
+/** The salt of the event at `place`: null for zeros. */
+function saltAt(seals: Buffer): RawBuilder<unknown> {
+  const salt = sql`substring(${seals}::bytea from ((place - 1) * ${sql.lit(sealSize)} + 1)::integer for ${sql.lit(saltSize)})`;
+  return sql`nullif(${salt}, ${sql.lit(noSalt)}::bytea)`;
 }
 
 /** The statement that inserts events and merges the changes into their executions. */
 export function insertAndMerge(
   events: readonly AcceptedEvent[],
-  { duplicates, proof: { salts, leaves }, macKey: key }: InsertOptions,
+  { duplicates, proof }: InsertOptions,
 ): RawBuilder<ChangeRow> {
-  const appended = leaves !== undefined && key !== undefined;
+  const onlyWithLog = (part: RawBuilder<unknown>): RawBuilder<unknown> => (proof === undefined ? sql`` : part);
   return sql<ChangeRow>`
     with input as (
       select *, to_timestamp(created_ms / 1000) as created_at, to_timestamp(occurred_ms / 1000) as occurred_at from unnest(
@@ -75,26 +81,27 @@ export function insertAndMerge(
         ${events.map((event) => event.executionId)}::text[],
         ${events.map((event) => event.kind)}::text[],
         ${events.map((event) => event.occurredAt ?? null)}::float8[],
-        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))},
-        ${salts}::text[]
-      ) as t (organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts}, salt)
+        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))}
+      ) ${onlyWithLog(sql`with ordinality`)} as t (
+        organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts} ${onlyWithLog(sql`, place`)}
+      )
     ),
     inserted as (
       insert into events (
         organization, created_at, id, automation_id, automation_as_sent,
-        execution_id, kind, occurred_at, ${texts}, salt
+        execution_id, kind, occurred_at, ${texts} ${onlyWithLog(sql`, salt`)}
       )
       select
         organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
-        execution_id, kind, occurred_at, ${texts}, decode(salt, 'hex')
+        execution_id, kind, occurred_at, ${texts} ${proof === undefined ? sql`` : sql`, ${saltAt(proof.seals)}`}
       from input
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}
       returning
         organization, automation_id, execution_id, kind, ${timesOfEvent}
-        ${appended && duplicates === 'skip' ? sql`, id` : sql``}
+        ${duplicates === 'skip' ? onlyWithLog(sql`, id`) : sql``}
     ),
-    ${appended ? appendLeaves(events, leaves, { key, duplicates }) : sql``}
+    ${proof === undefined ? sql`` : appendLeaves(events, proof, duplicates)}
     change as (
       select ${outcome}, count(*)::integer as total
       from inserted

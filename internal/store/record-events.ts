@@ -11,7 +11,7 @@ import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
  * ignored, and only inserted rows count, so redelivery changes nothing. Both inserts are sorted by
  * key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
  * sum); `test/support/outcome-oracle.ts` says the same in TypeScript. With `macKey`, the
- * statement appends the leaf of each inserted event to the log too.
+ * statement also stores the salt of each inserted event, and appends its leaf to the log.
  */
 export async function recordEvents(
   db: Database,
@@ -42,15 +42,17 @@ async function insertSkippingDuplicatesOnceMet(
   events: readonly AcceptedEvent[],
   macKey: MacKey | undefined,
 ): Promise<ChangeRow[]> {
-  const proof = proofOf(events, macKey !== undefined);
+  const insert = async (batch: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): Promise<ChangeRow[]> => {
+    const proof = macKey && proofOf(batch, macKey);
+    return (await insertAndMerge(batch, { duplicates, proof }).execute(db)).rows;
+  };
   try {
-    return (await insertAndMerge(events, { duplicates: 'refuse', proof, macKey }).execute(db)).rows;
+    return await insert(events, 'refuse');
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     // One of each: equal events in one batch have different salts.
-    const once = [...new Map(events.map((event) => [`${event.id} ${event.organization}`, event])).values()];
-    const options = { duplicates: 'skip', proof: proofOf(once, macKey !== undefined), macKey } as const;
-    return (await insertAndMerge(once, options).execute(db)).rows;
+    const once = new Map(events.map((event) => [`${event.id} ${event.organization}`, event]));
+    return insert([...once.values()], 'skip');
   }
 }
 

@@ -26,7 +26,15 @@ CREATE FUNCTION public.keep_running_executions() RETURNS trigger
     end
     $$;
 
-CREATE FUNCTION public.note_moving_organizations() RETURNS trigger
+CREATE FUNCTION public.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+    begin
+      raise exception 'the table % only grows', tg_table_name using errcode = 'insufficient_privilege';
+    end
+    $$;
+
+CREATE FUNCTION public.refuse_moved_organizations() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO '$user', 'public'
     AS $$
@@ -38,25 +46,11 @@ CREATE FUNCTION public.note_moving_organizations() RETURNS trigger
       end if;
       select string_agg(organization, e'
 ') into closed_here from moved_organizations
-      where closed and organization in (select organization from added)
-        and organization is distinct from current_setting('runledger.moving', true);
+      where closed and organization in (select organization from added);
       if closed_here is not null then
         raise exception 'an organization has left this database' using errcode = 'RL001', detail = closed_here;
       end if;
-      if tg_table_name = 'events' then
-        insert into moving_events (organization, created_at, id, automation_id, execution_id)
-        select organization, created_at, id, automation_id, execution_id from added
-        where organization in (select organization from moved_organizations where not closed);
-      end if;
       return null;
-    end
-    $$;
-
-CREATE FUNCTION public.refuse_change() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-    begin
-      raise exception 'the table % only grows', tg_table_name using errcode = 'insufficient_privilege';
     end
     $$;
 
@@ -817,15 +811,7 @@ CREATE TABLE public.moved_organizations (
     organization text NOT NULL COLLATE pg_catalog."C",
     target text NOT NULL,
     closed boolean DEFAULT false NOT NULL,
-    progress jsonb DEFAULT '{}'::jsonb NOT NULL
-);
-
-CREATE TABLE public.moving_events (
-    organization text NOT NULL COLLATE pg_catalog."C",
-    created_at timestamp(3) with time zone NOT NULL,
-    id uuid NOT NULL,
-    automation_id uuid NOT NULL,
-    execution_id text NOT NULL COLLATE pg_catalog."C"
+    copied boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.organization_databases (
@@ -1007,7 +993,7 @@ ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.erasures
-    ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT erasures_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (organization, created_at, id);
@@ -1082,7 +1068,7 @@ ALTER TABLE ONLY public.log_checkpoints
     ADD CONSTRAINT log_checkpoints_pkey PRIMARY KEY (organization, hour);
 
 ALTER TABLE ONLY public.log_segments
-    ADD CONSTRAINT log_segments_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT log_segments_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.log_tails
     ADD CONSTRAINT log_tails_pkey PRIMARY KEY (organization, first_index);
@@ -1146,8 +1132,6 @@ CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organizatio
 CREATE INDEX deliveries_over ON public.deliveries USING btree (COALESCE(delivered_at, given_up_at)) WHERE ((delivered_at IS NOT NULL) OR (given_up_at IS NOT NULL));
 
 CREATE INDEX deliveries_waiting ON public.deliveries USING btree (created_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
-
-CREATE INDEX erasures_of_organization ON public.erasures USING btree (organization, id);
 
 CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
 
@@ -1339,9 +1323,9 @@ CREATE INDEX executions_9_with_error ON public.executions_9 USING btree (organiz
 
 CREATE INDEX executions_9_with_error_of_automation ON public.executions_9 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
 
-CREATE INDEX log_tiles_of_ids ON public.log_tiles USING btree (organization, last_id, first_id) WHERE (level = 0);
+CREATE INDEX log_segments_oldest ON public.log_segments USING btree (id);
 
-CREATE INDEX moving_events_of_organization ON public.moving_events USING btree (organization);
+CREATE INDEX log_tiles_of_ids ON public.log_tiles USING btree (organization, last_id, first_id) WHERE (level = 0);
 
 CREATE INDEX record_gaps_until ON public.record_gaps USING btree (until_at);
 

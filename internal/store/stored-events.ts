@@ -4,6 +4,7 @@ import { digestOfProven } from '../ledger/event-digest.ts';
 import { leafSize, writeLeaf } from '../ledger/leaf.ts';
 import { storedJson, type StoredEvent } from '../ledger/stored-json.ts';
 import type { Tables } from './database.ts';
+import { optionalFields } from '../event/fields.ts';
 import type { EventRow } from './tables/events-table.ts';
 
 /** An event after which others follow in the order of acceptance. */
@@ -35,7 +36,14 @@ export interface PageOptions {
   pageSize: number;
   /** The most events of all pages together. Default: no limit. */
   most?: number;
+  /** Leaves out the events that {@link isUnsalted}. */
+  salted?: boolean;
 }
+
+/** True of a row whose texts have no salt: a worker without a log stored it. */
+export const isUnsalted = sql<boolean>`(
+  salt is null and texts_digest is null and concat(${sql.join(optionalFields.map(({ column }) => sql.ref(column)))}) <> ''
+)`;
 
 /**
  * The events of an organization, the oldest first. The last page is empty unless `most` were read.
@@ -72,13 +80,18 @@ export async function* readStoredEvents(db: Kysely<Tables>, options: PageOptions
   }
 }
 
-function rowsOf({ organization, after, pageSize, most = Infinity }: PageOptions): RawBuilder<unknown> {
+/** The condition of events that follow a place in the order of acceptance. */
+export function eventsAfter(organization: string, after: Place | undefined): RawBuilder<unknown> {
   const further =
     after === undefined
       ? sql``
       : sql`and (created_at, id) > (${after.createdAt}::timestamp at time zone 'UTC', ${after.id}::uuid)`;
+  return sql`organization = ${organization} ${further}`;
+}
+
+function rowsOf({ organization, after, pageSize, most = Infinity, salted }: PageOptions): RawBuilder<unknown> {
   return sql`
-    from events where organization = ${organization} ${further}
+    from events where ${eventsAfter(organization, after)} ${salted === true ? sql`and not ${isUnsalted}` : sql``}
     order by events.created_at, id limit ${Math.min(pageSize, most)}
   `;
 }

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Growth } from '../ledger/growth.ts';
 import { leafSize, readLeaf } from '../ledger/leaf.ts';
+import { packTile } from '../ledger/tiles.ts';
 import { rowsOfBytes } from './bytes-parameter.ts';
 import type { Tables } from './database.ts';
 
@@ -52,7 +53,7 @@ interface LeafTile {
 async function writeTiles(trx: Trx, tiles: readonly LeafTile[]): Promise<void> {
   if (tiles.length === 0) return;
   const rows = rowsOfBytes(
-    tiles.map(({ leaves }) => leaves),
+    tiles.map(({ leaves }) => packTile(leaves)),
     {
       organization: sql`${tiles.map(({ organization }) => organization)}::text[]`,
       index: sql`${tiles.map(({ index }) => index)}::bigint[]`,

@@ -1,5 +1,4 @@
 import { ConfigError, type Config } from '../config/read.ts';
-import type { KeyPlaces } from '../queue/keys/key-places.ts';
 import { shardQueue } from '../queue/keys/keys.ts';
 import { labelOf, type RedisAddress } from '../queue/redis.ts';
 import { shardLabel } from '../queue/shards/shard-registry.ts';
@@ -19,7 +18,7 @@ export const redisSettings = [
 export const readerRedisSettings = [...redisSettings, 'REDIS_DRAIN_URL'] as const;
 
 /** The settings of idempotency keys. */
-export const keySettings = ['IDEMPOTENCY_HOURS', 'IDEMPOTENCY_PLACES'] as const;
+export const keySettings = ['IDEMPOTENCY_HOURS'] as const;
 
 type RedisConfig = Config<(typeof redisSettings)[number]>;
 
@@ -56,16 +55,6 @@ export function takingShards(config: RedisConfig & Config<'QUEUE_NAME'>): ShardA
       label: shardLabel(labelOf(address), shard),
     })),
   );
-}
-
-/**
- * Where idempotency keys are.
- * @throws {ConfigError} when they are to be spread and there are several Redis.
- */
-export function keyPlaces({ REDIS_URL: urls, ...config }: RedisConfig & Config<'IDEMPOTENCY_PLACES'>): KeyPlaces {
-  const { IDEMPOTENCY_PLACES: places } = config;
-  if (places === 'first' || urls.length === 1) return places;
-  throw new ConfigError('IDEMPOTENCY_PLACES must be first while REDIS_URL names several Redis');
 }
 
 /**

@@ -17,7 +17,7 @@ export interface SealerLimits {
   drainWaitMs: number;
 }
 
-/** The limits of each worker (ARCHITECTURE.md, "The log"). */
+/** The limits of each worker (docs/design/log.md). */
 export const sealerLimits: SealerLimits = {
   intervalMs: 10_000,
   events: 10_000,

@@ -26,7 +26,7 @@ describe('chart, archive', () => {
     for (const name of ['export', 'worker']) expect(environment(manifests, `runledger-${name}`)).to.include(archive);
     expect(environment(manifests, 'runledger-ingest')).to.not.have.any.keys(Object.keys(archive));
     const { args } = theContainer(manifests, 'runledger-export');
-    expect(args).to.deep.equal(['cmd/export/main.ts', '--format', 'ndjson']);
+    expect(args).to.deep.equal(['cmd/admin/main.ts', 'export', '--format', 'ndjson']);
     expect(specOf(manifests, 'CronJob', 'runledger-export')).to.include({
       schedule: '0 1 * * *',
       timeZone: 'Etc/UTC',
@@ -44,10 +44,15 @@ describe('chart, archive', () => {
       'archive.extraVolumeMounts[0].name=archive',
       'archive.extraVolumeMounts[0].mountPath=/archive',
     );
-    expect(environment(manifests, 'runledger-export')).to.include({ ARCHIVE_URL: 'file:///archive' });
+    expect(environment(manifests, 'runledger-export')).to.include({
+      ARCHIVE_URL: 'file:///archive',
+    });
     expect(environment(manifests, 'runledger-export')).to.not.have.any.keys('AWS_REGION', 'AWS_ACCESS_KEY_ID');
     const { volumes } = thePod(manifests, 'runledger-export');
-    expect(volumes?.at(-1)).to.deep.equal({ name: 'archive', persistentVolumeClaim: { claimName: 'archive' } });
+    expect(volumes?.at(-1)).to.deep.equal({
+      name: 'archive',
+      persistentVolumeClaim: { claimName: 'archive' },
+    });
     expect(portsOf(manifests, 'runledger-export')).to.not.include(443);
     const { ingress } = specOf<Policy>(manifests, 'NetworkPolicy', 'runledger-postgresql');
     expect(JSON.stringify(ingress)).to.contain('"app.kubernetes.io/component":"export"');
@@ -57,7 +62,10 @@ describe('chart, archive', () => {
     const witness = 'config.ledgerWitnesses[0]=s3://log-witness/production?days=3650';
     const manifests = await renderWith(witness, 'archive.endpoint=https://s3.example.com:9000', 'archive.region=eu-1');
     const worker = environment(manifests, 'runledger-worker');
-    expect(worker).to.include({ AWS_REGION: 'eu-1', AWS_ENDPOINT_URL_S3: 'https://s3.example.com:9000' });
+    expect(worker).to.include({
+      AWS_REGION: 'eu-1',
+      AWS_ENDPOINT_URL_S3: 'https://s3.example.com:9000',
+    });
     expect(worker).to.not.have.property('ARCHIVE_URL');
     expect(portsOf(manifests, 'runledger-worker')).to.include.members([443, 9000]);
     expect(environment(manifests, 'runledger-ingest')).to.not.have.property('AWS_REGION');

@@ -12,7 +12,11 @@ import { freePort } from '../support/free-port.ts';
 import { repository } from '../support/helm.ts';
 import { until } from '../support/until.ts';
 
-const event = JSON.stringify({ automation_id: crypto.randomUUID(), execution_id: 'one', event: 'START' });
+const event = JSON.stringify({
+  automation_id: crypto.randomUUID(),
+  execution_id: 'one',
+  event: 'START',
+});
 
 describe('compose, the proxy', () => {
   let folder: string;

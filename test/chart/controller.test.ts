@@ -9,8 +9,16 @@ const rulesOf = (manifests: readonly Manifest[], kind: string, of = name, namesp
   ];
 
 const ofResources = [
-  { apiGroups: ['runledger.dev'], resources: ['automations', 'webhooks'], verbs: ['list', 'watch'] },
-  { apiGroups: ['runledger.dev'], resources: ['automations/status', 'webhooks/status'], verbs: ['patch'] },
+  {
+    apiGroups: ['runledger.dev'],
+    resources: ['automations', 'webhooks'],
+    verbs: ['list', 'watch'],
+  },
+  {
+    apiGroups: ['runledger.dev'],
+    resources: ['automations/status', 'webhooks/status'],
+    verbs: ['patch'],
+  },
   { apiGroups: [''], resources: ['events'], verbs: ['create'] },
 ];
 const ofNamespaces = { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] };
@@ -41,7 +49,9 @@ describe('chart, controller', () => {
     for (const namespace of ['acme', 'globex']) {
       expect(rulesOf(manifests, 'Role', name, namespace)).to.deep.equal(ofResources);
     }
-    expect(environment(manifests, 'runledger-controller')).to.include({ AUTOMATIONS_NAMESPACES: 'acme,globex' });
+    expect(environment(manifests, 'runledger-controller')).to.include({
+      AUTOMATIONS_NAMESPACES: 'acme,globex',
+    });
   });
 
   it('may read Jobs, CronJobs and Pods only to capture Jobs', async () => {
@@ -54,7 +64,6 @@ describe('chart, controller', () => {
     expect(environment(everywhere, 'runledger-controller')).to.include({
       CAPTURE_JOBS: 'true',
       IDEMPOTENCY_HOURS: '24',
-      IDEMPOTENCY_PLACES: 'first',
       REQUIRE_DURABLE_REDIS: 'true',
     });
     const inOne = await renderWith('controller.captureJobs.enabled=true', 'controller.namespaces={acme}');

@@ -55,7 +55,11 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
     'accepts the nodes of a Redis Cluster as one shard, with a password of its own Secret',
     ['redis-cluster', 'externalRedis.shards={a:6379\\,b:6379}'],
     'ingest',
-    { REDIS_URL: 'redis://a:6379,redis://b:6379', REDIS_PASSWORD: 'redis-credentials/password', QUEUE_SHARDS: '3' },
+    {
+      REDIS_URL: 'redis://a:6379,redis://b:6379',
+      REDIS_PASSWORD: 'redis-credentials/password',
+      QUEUE_SHARDS: '3',
+    },
   ],
   [
     'accepts the masters of Sentinels as shards',

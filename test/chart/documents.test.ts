@@ -2,24 +2,24 @@ import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { chart, render, repository } from '../support/helm.ts';
+import { render, repository } from '../support/helm.ts';
 import { environmentOf, objectOf, specOf, thePod } from '../support/helm-manifests.ts';
 
 /** The fenced blocks of a document in one of these languages. */
 function blocks(text: string, ...languages: string[]): string[] {
-  const found = [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
+  const found = [...text.matchAll(/^ *```(\w*)(?: \w+)?\n([^]*?)^ *```$/gm)];
   return found.filter(([, language = '']) => languages.includes(language)).map(([, , content = '']) => content);
 }
 
 describe('chart and deploy, documents', () => {
-  let readme: string;
+  let page: string;
   before(async () => {
-    readme = await readFile(join(chart, 'README.md'), 'utf8');
+    page = await readFile(join(repository, 'docs/operate/secrets.md'), 'utf8');
   });
 
   it('have commands that every shell accepts, with answers that end with a newline', async () => {
     const found: string[] = [];
-    for await (const file of glob('{charts,deploy}/**/*.{md,txt,sh}', { cwd: repository })) {
+    for await (const file of glob('{{charts,deploy,docs}/**/*.{md,txt,sh},README.md}', { cwd: repository })) {
       const text = await readFile(join(repository, file), 'utf8');
       const commands = file.endsWith('.md') ? blocks(text, '', 'sh') : [text];
       const lines = commands.flatMap((block) => block.split('\n'));
@@ -27,7 +27,7 @@ describe('chart and deploy, documents', () => {
       // holds.
       const comments = file.endsWith('.sh') ? [] : lines.filter((line) => /(^|\s)#\s/.test(line));
       // An answer that goes elsewhere needs no newline more.
-      const shown = lines.filter((line) => /^ *curl /.test(line) && !/>>|--output/.test(line));
+      const shown = lines.filter((line) => /^ *curl /.test(line) && !/>>|--output|-N|\/v1\/export\//.test(line));
       const curls = shown.filter((line) => !line.includes("curl -w '\\n' "));
       found.push(...[...comments, ...curls].map((line) => `${file}: ${line}`));
     }
@@ -36,7 +36,7 @@ describe('chart and deploy, documents', () => {
 
   it('restart every pod that uses the password of Redis', async () => {
     const manifests = await render();
-    const restarted = blocks(readme, '')
+    const restarted = blocks(page, 'sh')
       .flatMap((block) => block.split('\n'))
       .filter((line) => line.includes('rollout restart'))
       .flatMap((line) => [...line.matchAll(/(\w+)\/(\S+)/g)].map(([, kind, name = '']) => [kind, name] as const));
@@ -46,14 +46,12 @@ describe('chart and deploy, documents', () => {
   });
 
   it('have complete values for the Vault agent injector', async () => {
-    const recipe = blocks(readme, 'yaml').find((block) => block.includes('vault.hashicorp.com')) ?? '';
+    const recipe = blocks(page, 'yaml').find((block) => block.includes('vault.hashicorp.com')) ?? '';
     const values = Object.entries(parse(recipe) as object);
     const manifests = await render(values.flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]));
-    const { template } = specOf<{ template: { metadata: { annotations: Record<string, string> } } }>(
-      manifests,
-      'Deployment',
-      'runledger-worker',
-    );
+    const { template } = specOf<{
+      template: { metadata: { annotations: Record<string, string> } };
+    }>(manifests, 'Deployment', 'runledger-worker');
     const { annotations } = template.metadata;
     expect(annotations).to.include({
       'vault.hashicorp.com/agent-inject': 'true',

@@ -100,7 +100,9 @@ describe('chart, KEDA gets', () => {
       await scaled('shards-keda', 'worker.keda.behavior.scaleDown.stabilizationWindowSeconds=60'),
     ).to.containSubset({
       advanced: {
-        horizontalPodAutoscalerConfig: { behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+        horizontalPodAutoscalerConfig: {
+          behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+        },
         scalingModifiers: { formula, target: '1', metricType: 'AverageValue' },
       },
       triggers: lists('redis-a.databases.svc:6379', 'redis-b.databases.svc:6380'),
@@ -120,7 +122,10 @@ describe('chart, KEDA gets', () => {
     );
     for (const trigger of triggers) {
       const addresses = 'a.runledger.svc:6379,b.runledger.svc:6380';
-      expect(trigger).to.deep.include({ type: 'redis-cluster', authenticationRef: { name: 'runledger-worker' } });
+      expect(trigger).to.deep.include({
+        type: 'redis-cluster',
+        authenticationRef: { name: 'runledger-worker' },
+      });
       expect(trigger.metadata).to.include({ addresses, enableTLS: 'false' }).and.not.have.property('databaseIndex');
     }
     const lists = Array.from({ length: 16 }, (_, shard) =>
@@ -134,7 +139,9 @@ describe('chart, KEDA gets', () => {
 
   it('the lists that BullMQ uses, and at least one worker', async () => {
     const spec = specOf<object>(await renderWith('worker.keda.enabled=true'), 'ScaledObject', 'runledger-worker');
-    const lists = ['delayed', 'wait'].map((list) => ({ metadata: { listName: queueKey('events', list) } }));
+    const lists = ['delayed', 'wait'].map((list) => ({
+      metadata: { listName: queueKey('events', list) },
+    }));
     expect(spec).to.containSubset({ minReplicaCount: 1, triggers: lists });
   });
 });

@@ -39,7 +39,10 @@ describe('chart, monitoring', () => {
     await writeFile(join(folder, 'files/dashboards/overview.json'), '{"title":"{{pod}}"}\n');
     const manifests = await render([...on, '--set', 'metrics.prometheusRule.labels.release=prometheus'], folder);
     const rules = objectOf(manifests, 'PrometheusRule', 'runledger');
-    expect(rules).to.containSubset({ metadata: { labels: { release: 'prometheus' } }, spec: { groups } });
+    expect(rules).to.containSubset({
+      metadata: { labels: { release: 'prometheus' } },
+      spec: { groups },
+    });
     expect(objectOf(manifests, 'ConfigMap', 'runledger-dashboard-overview')).to.containSubset({
       metadata: { labels: { grafana_dashboard: '1' } },
       data: { 'overview.json': '{"title":"{{pod}}"}\n' },
@@ -58,7 +61,9 @@ describe('chart, monitoring', () => {
     const monitor = specOf<{ selector: { matchLabels: object } }>(services, 'ServiceMonitor', 'runledger');
     expect(service.metadata.labels).to.include(monitor.selector.matchLabels);
     for (const name of ['runledger-ingest', 'runledger-worker', 'runledger-console']) {
-      expect(specOf(services, 'Deployment', name)).to.containSubset({ template: { metadata: { labels: selector } } });
+      expect(specOf(services, 'Deployment', name)).to.containSubset({
+        template: { metadata: { labels: selector } },
+      });
     }
   });
 

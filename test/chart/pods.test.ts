@@ -8,12 +8,15 @@ for (const name of ['ingest', 'worker']) {
   describe(`chart, pods of ${name}`, () => {
     for (const [values, expected] of [
       [['replicaCount=3'], { replicas: 3 }],
-      [['replicas=5'], { replicas: 5 }],
-      [['replicas=5', 'replicaCount=5'], { replicas: 5 }],
       [['strategy.type=Recreate'], { strategy: { type: 'Recreate' } }],
       [
         ['strategy.rollingUpdate.maxSurge=50%'],
-        { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '50%' } } },
+        {
+          strategy: {
+            type: 'RollingUpdate',
+            rollingUpdate: { maxUnavailable: 0, maxSurge: '50%' },
+          },
+        },
       ],
     ] as const) {
       it(`are as many, and replaced, as ${values.join(' and ')} says`, async () => {
@@ -21,14 +24,6 @@ for (const name of ['ingest', 'worker']) {
         expect(deployment(manifests)).to.deep.include(expected);
       });
     }
-
-    it('come with a warning in the notes under the old name only', async () => {
-      const warning = `WARNING: ${name}.replicas is the old name of ${name}.replicaCount.`;
-      const notes = (value: string): Promise<string> =>
-        helm(['install', 'runledger', chart, '--dry-run=client', '--set', `${name}.${value}`]);
-      expect(await notes('replicas=5')).to.include(warning);
-      expect(await notes('replicaCount=5')).not.to.include(warning);
-    });
 
     it('get volumes, init containers, a runtime class and a spread from the values as they are', async () => {
       const given = {

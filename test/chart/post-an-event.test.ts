@@ -28,7 +28,13 @@ async function helmTest(enqueue: Enqueue, plainHttp = true, more: Record<string,
   await writeFile(READ_TOKEN_FILE, readToken());
   const files = { TOKEN_FILE, READ_TOKEN_FILE };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { HTTPS_URL: url, ...files, FORWARDED_PROTO: 'https', ...(plainHttp && { HTTP_URL: url }), ...more },
+    env: {
+      HTTPS_URL: url,
+      ...files,
+      FORWARDED_PROTO: 'https',
+      ...(plainHttp && { HTTP_URL: url }),
+      ...more,
+    },
   });
   return stdout.trim().split('\n');
 }
@@ -60,12 +66,19 @@ describe('chart, what helm test runs', () => {
   it('reads the execution back from the console', async () => {
     await using database = await migratedDatabase();
     await using console = await startConsole(database.url);
-    const store = createStore(database.db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
+    const store = createStore(database.db, {
+      partitionsAhead: 1,
+      retentionDays: 0,
+      overdueAfterHours: 24,
+    });
     const enqueue: Enqueue = async (event) => {
       await store.recordEvents([event]);
       return event;
     };
-    const reading = { CONSOLE_URL: `http://127.0.0.1:${console.port}`, CONSOLE_FORWARDED_PROTO: 'https' };
+    const reading = {
+      CONSOLE_URL: `http://127.0.0.1:${console.port}`,
+      CONSOLE_FORWARDED_PROTO: 'https',
+    };
     const said = await helmTest(enqueue, true, reading);
     expect(said.at(-1)).to.equal('ok: execution from the console: 200');
   });

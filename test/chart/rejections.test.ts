@@ -71,8 +71,6 @@ const rejections: Record<string, string> = {
     'externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty.',
   'redis.enabled=false externalRedis.shards={a,b} externalRedis.drainedShards={b}':
     'b takes events and is drained: remove it from externalRedis.shards or externalRedis.drainedShards.',
-  'redis.enabled=false externalRedis.shards={a,b} config.idempotencyPlaces=both':
-    'config.idempotencyPlaces must be first: several Redis are named.',
   'redis.enabled=false externalRedis.shards={a,b} config.queueShards=2':
     'config.queueShards is for one Redis, and several are named: set it to 1. Each Redis is one shard.',
   'redis.enabled=false externalRedis.shards={a\\,b} externalRedis.database=1':
@@ -106,11 +104,16 @@ const rejections: Record<string, string> = {
   'worker.extraEnv[0].name=A worker.extraEnv[1].name=A': 'worker.extraEnv sets A, which the pod already has',
   'ingets.replicas=3': "additional properties 'ingets' not allowed",
   'worker.keda.minReplicaCount=3': "additional properties 'minReplicaCount' not allowed",
-  'ingest.replicas=3 ingest.replicaCount=4':
-    'ingest.replicas (3) is the old name of ingest.replicaCount (4), and they differ: remove ingest.replicas.',
+  'ingest.replicas=3': "additional properties 'replicas' not allowed",
+  'ingress.enabled=true ingress.hosts={a.example.com} console.ingress.enabled=true console.ingress.hosts={a.example.com}':
+    'a.example.com cannot lead to both ingest and the console: give the console a host of its own',
+  'archive.url=s3://record config.retentionDays=1': 'config.retentionDays=1 would drop each day before archive.url can',
+  'postgresql.enabled=false externalPostgresql.url=postgres://runledger:secret@db/runledger':
+    'externalPostgresql.url has a password, which everybody who reads the release could read: set externalPostgresql.urlSecret',
+  'console.database.url=postgres://reader:secret@db/runledger': 'console.database.url has a password',
+  'redis.enabled=false externalRedis.url=redis://:secret@redis:6379': 'externalRedis.url has a password',
   'worker.replicaCount=0': 'minimum',
   'worker.progressDeadlineSeconds=0': 'minimum',
-  'worker.replicas=0': 'minimum',
   'worker.keda.minReplicas=0': 'minimum',
   'ingest.strategy.type=BlueGreen': '/ingest/strategy/type',
   'publicUrl=http://events.example.com': '/publicUrl',

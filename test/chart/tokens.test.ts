@@ -19,7 +19,9 @@ describe('chart, tokens', () => {
         { kind: 'ServiceAccount', name: `runledger-${name}`, namespace: 'runledger' },
       ]);
     }
-    expect(thePod(manifests, 'runledger-worker')).to.include({ automountServiceAccountToken: false });
+    expect(thePod(manifests, 'runledger-worker')).to.include({
+      automountServiceAccountToken: false,
+    });
     expect(thePod(manifests, 'runledger-worker')).not.to.have.property('serviceAccountName');
     expect(environment(manifests, 'runledger-ingest')).to.include({
       TOKENS_NAMESPACE: 'runledger-tokens',

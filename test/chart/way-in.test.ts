@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { parseSecrets } from '../../internal/cluster/tokens/manifest-file.ts';
+import { digestOf } from '../../internal/cluster/tokens/token-entry.ts';
+import { tokenSetOf } from '../../internal/cluster/tokens/token-set.ts';
 import { chart, render, renderWith, withValues } from '../support/helm.ts';
 import { environment, objectOf, specOf } from '../support/helm-manifests.ts';
 
@@ -15,7 +20,9 @@ describe('chart, the way in', () => {
   it("lets the user's annotations win", async () => {
     const own = ['--set-string', 'ingress.annotations.nginx\\.ingress\\.kubernetes\\.io/ssl-redirect=true'];
     const ingress = objectOf(await render([...withValues('ingress-nginx'), ...own]), 'Ingress', 'runledger');
-    expect(ingress.metadata.annotations).to.include({ 'nginx.ingress.kubernetes.io/ssl-redirect': 'true' });
+    expect(ingress.metadata.annotations).to.include({
+      'nginx.ingress.kubernetes.io/ssl-redirect': 'true',
+    });
   });
 
   for (const [values, hostname, port] of [
@@ -95,10 +102,38 @@ describe('chart, the way in', () => {
     expect(await notes('haproxy')).not.to.include('/v1/executions/');
   });
 
-  it('labels the first token for the selector', async () => {
-    expect(await notes('tokens.labelSelector=example.com/org\\,stage=prod')).to.match(
-      /kubectl -n runledger label secret acme example\.com\/org=acme stage=prod\n/,
+  it('says what replicas of Redis mean for a 201, and which Secrets it needs where', async () => {
+    expect(await notes('external-services')).to.match(
+      /These Secrets must be in the namespace runledger, and pods wait for them:\n/,
     );
+    const acks = await notes('redis.enabled=false', 'externalRedis.host=redis', 'config.redisAcks=2');
+    expect(acks).to.match(/until config\.redisAcks=2 of the replicas of Redis have the event\..*run 3\./s);
+    const named = ['postgresql.enabled=false', 'externalPostgresql.host=db', 'externalPostgresql.sslMode=require'];
+    expect(await notes(...named))
+      .to.match(/the database runledger .* at db\./)
+      .and.match(/belongs into caBundle/);
+  });
+
+  it('makes the first tokens in a pod that is there, with the labels of the selector', async () => {
+    const said = await notes('tokens.labelSelector=example.com/org\\,stage=prod', 'tokens.namespace=tokens');
+    const block = /^ {3}admin\(\) [^]*?(?=\n\n)/m.exec(said)?.[0] ?? '';
+    // kubectl, which runs the command here and shows what it would create.
+    const inPod = '-n runledger exec -i deployment/runledger-worker -- runledger-admin';
+    const kubectl = `kubectl() { case "$*" in
+      '${inPod} '*) shift 7; node cmd/admin/main.ts "$@" ;;
+      '-n tokens create -f -') cat; echo --- ;;
+      *) echo "kubectl $*" >&2; exit 1 ;;
+    esac; }`;
+    const { stdout } = await promisify(execFile)('bash', ['-ec', `${kubectl}\n${block}\necho "# $TOKEN $READ_TOKEN"`]);
+    const secrets = parseSecrets(stdout, 'kubectl');
+    expect(secrets.map(({ metadata }) => metadata)).to.deep.equal([
+      { name: 'runledger-acme', labels: { 'example.com/org': 'acme', stage: 'prod' } },
+      { name: 'runledger-acme.read', labels: { 'example.com/org': 'acme', stage: 'prod' } },
+    ]);
+    const set = tokenSetOf(secrets, 'example.com/org');
+    const [, ...tokens] = /^# (\S+) (\S+)$/m.exec(stdout) ?? [];
+    const scopes = tokens.map((token) => set.tokens.get(digestOf(token))?.scope);
+    expect(scopes).to.deep.equal(['write', 'read']);
   });
 
   for (const [values, variables, plain] of [

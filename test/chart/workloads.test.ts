@@ -7,7 +7,6 @@ describe('chart, workloads', () => {
     'config.queueName=audit',
     'config.retentionDays=30',
     'config.idempotencyHours=72',
-    'config.idempotencyPlaces=both',
     'config.organizationRate=2000000',
     'config.overflowRate=3000000',
   ];
@@ -25,7 +24,9 @@ describe('chart, workloads', () => {
     const ingest = environment(manifests, 'runledger-ingest');
     expect(ingest).not.to.have.property('LEDGER_KEY');
     for (const name of ['ingest', 'controller']) {
-      expect(environment(manifests, `runledger-${name}`), name).to.include({ LEDGER_DIGESTS: 'true' });
+      expect(environment(manifests, `runledger-${name}`), name).to.include({
+        LEDGER_DIGESTS: 'true',
+      });
     }
     expect(environment(await render(), 'runledger-ingest')).not.to.have.property('LEDGER_DIGESTS');
   });
@@ -36,7 +37,6 @@ describe('chart, workloads', () => {
       {
         REQUIRE_DURABLE_REDIS: 'true',
         IDEMPOTENCY_HOURS: '72',
-        IDEMPOTENCY_PLACES: 'both',
         ORGANIZATION_RATE: '2000000',
         OVERFLOW_RATE: '3000000',
       },

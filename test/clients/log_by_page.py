@@ -1,4 +1,4 @@
-"""Checks a log and an export of it. Written from deploy/auditors.md alone, with Python's library.
+"""Checks a log and an export of it. Written from docs/prove/auditors.md alone, with Python's library.
 
 Usage: log_by_page.py FOLDER ORGANIZATION EXPORT ERASURES. FOLDER has what the console serves:
 checkpoint, acts, tile/entries/…; EXPORT is NDJSON with its manifest beside it.

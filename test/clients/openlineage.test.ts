@@ -66,9 +66,10 @@ describe('OpenLineage clients, unmodified, against make run', function suite() {
     );
   }
 
-  /** The automation of a job, by the lines of README.md. */
+  /** The automation of a job, by the lines of docs/report/openlineage.md. */
   async function automationOf(namespace: string, job: string): Promise<string> {
-    const lines = /```python\n(.*?uuid5.*?)```/s.exec(await readFile(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
+    const lines =
+      /```python\n(.*?uuid5.*?)```/s.exec(await readFile(join(root, 'docs/report/openlineage.md'), 'utf8'))?.[1] ?? '';
     const given = lines.replace("'shop', 'orders.daily'", `'${namespace}', '${job}'`);
     const { stdout } = await execute(join(programs, 'python'), ['-c', given]);
     return stdout.trim();

@@ -12,7 +12,7 @@ import { executionsOf, installClients } from './clients.ts';
 const execute = promisify(execFile);
 const examples = new URL('../../deploy/examples/', import.meta.url).pathname;
 
-describe('RPA tools, as deploy/examples/rpa.md says, against make run', function suite() {
+describe('RPA tools, as docs/report/rpa.md says, against make run', function suite() {
   this.timeout(180_000);
   const shared = clientRun();
 
@@ -91,7 +91,7 @@ describe('RPA tools, as deploy/examples/rpa.md says, against make run', function
       const { stdout } = await execute('curl', [...given, '-d', JSON.stringify(body), `${url}/v1/register/`]);
       return stdout;
     }
-    const page = (): Promise<string> => readFile(join(examples, 'rpa.md'), 'utf8');
+    const page = (): Promise<string> => readFile(new URL('../../docs/report/rpa.md', import.meta.url), 'utf8');
     const automationOfPage = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 
     it('Power Automate are recorded once each', async () => {

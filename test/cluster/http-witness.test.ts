@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { run as verify } from '../../cmd/verify/run.ts';
 import { getProof } from '../../internal/record/log.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
+import { runAdmin } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
 import { goProgram } from '../support/go-program.ts';
 import { publicKeyOf, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
@@ -42,12 +42,11 @@ describe('a witness whose code is not ours', function suite() {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-witness-'));
     const file = join(folder, 'proof');
     await writeFile(file, proof);
-    let said = '';
-    const stream = { write: (text: string) => (said += text) };
     const keys = ['--public-key', publicLogKey, '--witness', witnessKey];
-    const code = await verify([...keys, '--organization', 'acme', '--proof', file], { stdout: stream, stderr: stream });
+    const args = [...keys, '--organization', 'acme', '--proof', file];
+    const { code, stdout, stderr } = await runAdmin(['verify', ...args]);
     await rm(folder, { recursive: true });
-    return `${code} ${said}`;
+    return `${code} ${stdout}${stderr}`;
   }
 
   it('cosigns each checkpoint, also of a worker that has just started, and verify finds its signature', async () => {

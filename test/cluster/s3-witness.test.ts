@@ -10,10 +10,10 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
-import { run } from '../../cmd/verify/run.ts';
 import { getCheckpoint, getSeal, getSignedCheckpoint } from '../../internal/record/log.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
+import { runAdmin } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { S3Server } from '../support/s3-server.ts';
@@ -56,11 +56,9 @@ describe('a witness in S3 with object lock', function suite() {
     sealUntil(database.db, `s3://${bucket}/checkpoints?days=30`, done);
   const kept = (size: number) => cosignedAt(database.db, size);
   async function verify(bucket: string): Promise<string> {
-    let said = '';
-    const stream = { write: (text: string) => (said += text) };
     const args = ['--public-key', publicLogKey, '--organization', 'acme', '--checkpoint', `s3://${bucket}/checkpoints`];
-    const code = await run(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database.url } });
-    return `${code} ${said}`;
+    const { code, stdout, stderr } = await runAdmin(['verify', ...args], { env: { DATABASE_URL: database.url } });
+    return `${code} ${stdout}${stderr}`;
   }
 
   it('has each checkpoint, which nobody can change or delete before its date', async () => {

@@ -43,7 +43,7 @@ describe('an archive in S3', function suite() {
     await using database = await migratedDatabase();
     await storeEvents(database.db, {}, { createdAt: noon + day }, { organization: 'globex' });
     const env = { ...process.env, ...compileCache, ...server.env, DATABASE_URL: database.url };
-    const args = ['cmd/export/main.ts', 's3://record/archive'];
+    const args = ['cmd/admin/main.ts', 'export', 's3://record/archive'];
     const { stderr } = await promisify(execFile)(process.execPath, args, { env });
     expect(stderr).to.contain('s3://record/archive: wrote 3 days of organizations with 3 events');
 
@@ -91,7 +91,7 @@ describe('an archive in S3', function suite() {
       const stalled = forwarder.stalledAfter(40_000_000);
       const DATABASE_URL = `postgres://postgres@127.0.0.1:${forwarder.port}${pathname}`;
       const env = { PATH: process.env['PATH'], ...server.env, DATABASE_URL };
-      const args = ['cmd/export/main.ts', `s3://record/${signal}`, '--format', 'ndjson'];
+      const args = ['cmd/admin/main.ts', 'export', `s3://record/${signal}`, '--format', 'ndjson'];
       const command = new Child(process.execPath, args, { env });
       await stalled;
       const client = new S3Client({ ...clientConfig(), forcePathStyle: true });

@@ -1,17 +1,17 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { eventKinds } from '../../internal/event/schema.ts';
 import { executionsOf, type Execution } from '../support/outcome-oracle.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { ApiClient } from '../support/api-client.ts';
+import { runnablePages } from '../support/document-blocks.ts';
+import { DocumentShell } from '../support/document-shell.ts';
 import { failureOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { MakeRun } from '../support/make-run.ts';
@@ -74,21 +74,20 @@ describe('make run', function suite() {
       if (!run.isRunning) await run.start({ READ_RATE: '1000' });
     });
 
-    it('answers the commands of the README as it says', async () => {
-      const before = await storedEvents(run);
-      const [ping, recorded] = await answersTo(run, 'The API on one screen');
-      expect(ping).to.include({ organization: 'demo', scope: 'write' });
-      expect(recorded).to.include({ type_of_event: 'ERROR', error_id: 'SMTP-421' });
-      await until('the event in the database', async () => (await storedEvents(run)) === before + 1, 60_000);
-      const [executions, events, errors, ...csv] = await answersTo(run, 'Reading on one screen');
-      expect(executions).to.containSubset({ items: [{ state: 'failed', counts: { ERROR: 1 } }], next_cursor: null });
-      expect(events).to.containSubset({
-        items: [{ type_of_event: 'ERROR', description: 'Could not send the invoices' }],
+    for (const [page, blocks] of runnablePages()) {
+      it(`runs the commands of ${page} in order, with the answers that it shows`, async () => {
+        const shell = await DocumentShell.open(run);
+        try {
+          const answers: unknown[] = [];
+          for (const { language, content } of blocks) {
+            if (language === 'sh') answers.push(...(await shell.run(content)).filter(isObject).map(fieldsOf));
+            else expect(answers, JSON.stringify(answers)).to.deep.include(fieldsOf(JSON.parse(content)));
+          }
+        } finally {
+          await shell.close();
+        }
       });
-      expect(errors).to.containSubset({ items: [{ error_id: 'SMTP-421', count: 1 }] });
-      expect(csv).to.have.length(2);
-      expect(csv[1]).to.include('SMTP-421');
-    });
+    }
 
     it('answers plain HTTP with 301 to its HTTPS address, and stores nothing of it', async () => {
       const before = await storedEvents(run);
@@ -196,36 +195,8 @@ function describeEvent(event: AcceptedEvent): string {
   return [event.executionId, event.kind, event.description, new Date(event.createdAt).toISOString()].join(' ');
 }
 
-/**
- * Runs the commands of a section of the README in a shell, without the endless stream. Resolves
- * with the lines of their output, JSON as values. Expects the fields of each example there.
- */
-async function answersTo(run: MakeRun, section: string): Promise<unknown[]> {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-  const [text = ''] = readme.split(`\n## ${section}\n`)[1]?.split('\n## ') ?? [];
-  const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language, content = '']) => ({
-    language,
-    content,
-  }));
-  const commands = blocks.filter(({ language }) => language === 'sh').map(({ content }) => content);
-  const script = commands
-    .join('')
-    .replaceAll(/^curl -N .*\n/gm, '')
-    .replaceAll('localhost:8443', `localhost:${run.ports.https}`)
-    .replaceAll('localhost:8444', `localhost:${run.ports.console}`)
-    .replaceAll('.data/', `${run.folder}/`);
-  const { stdout } = await promisify(execFile)('sh', ['-ec', script]);
-  const answers = stdout
-    .trim()
-    .split('\n')
-    .map((line): unknown => (line.startsWith('{') ? JSON.parse(line) : line));
-  const examples = blocks
-    .filter(({ language }) => language === 'json')
-    .map(({ content }): unknown => JSON.parse(content));
-  for (const [index, example] of examples.entries()) {
-    expect(fieldsOf(answers[index]), section).to.deep.equal(fieldsOf(example));
-  }
-  return answers;
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The names of the fields, at every depth. */

@@ -43,7 +43,7 @@ describe('ingest behind a Service', function () {
     redis = await RedisServer.start();
     const [port, opsPort, proxyPort] = [await freePort(), await freePort(), await freePort()];
     const tokens = join(folder, 'tokens.yaml');
-    await writeFile(tokens, secretManifest({ organization: 'acme', entries: tokenEntry({ token }, 1) }));
+    await writeFile(tokens, secretManifest({ organization: 'acme', entries: tokenEntry(token) }));
     const settings = { PORT: String(port), OPS_PORT: String(opsPort), TOKENS_FILE: tokens, REDIS_URL: redis.url };
     pods = addresses.map((address) => new RunledgerProcess('ingest', { ...settings, LISTEN_ADDRESS: address }));
     for (const pod of pods) await pod.ready(60_000);

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
@@ -11,24 +13,40 @@ import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type * as validateModule from '../../internal/event/validate.ts';
 import type * as idempotencyModule from '../../internal/queue/keys/idempotency.ts';
 import type * as jobModule from '../../internal/queue/job/job.ts';
+import type * as marksModule from '../../internal/console/parts/marks.ts';
+import type * as linesModule from '../../internal/record/formats/csv-lines.ts';
+import type * as formatsModule from '../../internal/record/formats/formats.ts';
+import type * as queriesModule from '../../internal/record/queries.ts';
+import type * as lettersModule from '../../internal/store/dead-letters.ts';
+import type * as restoringModule from '../support/restore-letter.ts';
 import type * as recordModule from '../../internal/store/record-events.ts';
-import { fromRow, isRow, toRow, type Row } from '../../internal/queue/job/job.ts';
-import { IdempotencyKeys, type Keyed } from '../../internal/queue/keys/idempotency.ts';
+import { csv } from '../../internal/record/formats/text-formats.ts';
+import { provenEventOf } from '../../internal/record/stored-event.ts';
+import { isKnownRow, isRow, toRow, type Row } from '../../internal/queue/job/job.ts';
+import { IdempotencyKeys, type Claim, type Keyed } from '../../internal/queue/keys/idempotency.ts';
+import { secretManifest } from '../../internal/cluster/tokens/manifest.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
+import { freePort } from '../support/free-port.ts';
+import { token } from '../support/pipeline.ts';
+import { query } from '../support/postgres-server.ts';
+import { RunledgerProcess } from '../support/runledger-process.ts';
 import { emptyRedis } from '../support/servers.ts';
-import { migratedDatabase } from '../support/store.ts';
+import { migratedDatabase, migratedUrl } from '../support/store.ts';
+import { until } from '../support/until.ts';
 
 /** The whole change: one entry at the end of the table of fields. */
-const entry = "{ property: 'place', request: 'place', recorded: 'place', column: 'place', maxLength: 9 },";
+const entry =
+  "{ property: 'place', request: 'place', recorded: 'place', column: 'place', maxLength: 9, shown: 'mark' },";
 
 describe('a field added to the table of fields', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let root: string;
 
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'runledger-field-'));
-    for (const name of ['internal', 'cmd', 'package.json', 'tsconfig.json']) {
+    for (const name of ['internal', 'cmd', 'test/support/restore-letter.ts', 'package.json', 'tsconfig.json']) {
       await cp(name, join(root, name), { recursive: true });
     }
     await symlink(resolve('node_modules'), join(root, 'node_modules'));
@@ -69,22 +87,24 @@ describe('a field added to the table of fields', function () {
     ]);
   });
 
-  it('travels in jobs, which both releases can read', async () => {
+  it('travels in jobs: each release reads those of the other that hold no more than it knows', async () => {
     const job = await changed<typeof jobModule>('internal/queue/job/job.ts');
     const event = eventWith('Paris');
     expect(job.fromRow(job.toRow(event))).to.deep.equal(event);
 
-    const newer: unknown = job.toRow(event);
-    expect(isRow(newer)).to.equal(true);
-    const { id } = fromRow(newer as Row);
-    expect(id).to.equal(event.id);
+    const without = job.toRow(eventWith('')) as Row;
+    expect([isRow(without), isKnownRow(without), isKnownRow(job.toRow(event) as Row)]).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
 
     const older: unknown = toRow(event);
     expect(job.isRow(older)).to.equal(true);
     expect(job.fromRow(older as Row)).to.deep.equal(eventLike(event, ''));
   });
 
-  it('is stored in its column', async () => {
+  it('is stored in its column, searched, shown, exported beside exports of before, and counted in the size of a page', async () => {
     const { recordEvents } = await changed<typeof recordModule>('internal/store/record-events.ts');
     await using database = await migratedDatabase();
     const { db } = database;
@@ -92,34 +112,66 @@ describe('a field added to the table of fields', function () {
     await recordEvents(db, [eventWith('Paris')]);
     const { rows } = await sql`select place from events`.execute(db);
     expect(rows).to.deep.equal([{ place: 'Paris' }]);
+
+    const { createQueries } = await changed<typeof queriesModule>('internal/record/queries.ts');
+    const list = (q: string) => createQueries(db).listEvents('acme', { q }, { limit: 9 });
+    expect(await list('Rome')).to.have.deep.property('items', []);
+    const [found] = (await list('paris')).items;
+    if (found === undefined) throw new Error('the event is not found');
+    const { marksOf } = await changed<typeof marksModule>('internal/console/parts/marks.ts');
+    expect(marksOf(found).join('')).to.contain('title="place"><bdi>Paris</bdi>');
+    const { exportFormats } = await changed<typeof formatsModule>('internal/record/formats/formats.ts');
+    for (const format of [exportFormats.csv, exportFormats.ndjson])
+      expect(format.begin(false).add([found])).to.contain('Paris');
+
+    const { csvLines } = await changed<typeof linesModule>('internal/record/formats/csv-lines.ts');
+    const before = csv
+      .begin(false)
+      .add([provenEventOf(await db.selectFrom('events').selectAll().executeTakeFirstOrThrow())]);
+    await writeFile(join(root, 'before.csv'), before);
+    for await (const line of csvLines(join(root, 'before.csv'))) expect(line).to.contain(`"id":"${found.id}"`);
+
+    const long = 'long'.repeat(400_000);
+    await recordEvents(db, [long, long, long].map(eventWith));
+    expect((await list('long')).items).to.have.length(2);
+  });
+
+  it('is restored from a dead letter, also from one of the release before', async () => {
+    const { keepDeadLetter } = await changed<typeof lettersModule>('internal/store/dead-letters.ts');
+    const { restoringStatement } = await changed<typeof restoringModule>('test/support/restore-letter.ts');
+    await using database = await migratedDatabase();
+    const { db } = database;
+    await sql`alter table events add column place text not null`.execute(db);
+    for (const letter of [anEvent(), eventWith('Paris')]) {
+      await keepDeadLetter(db, letter, 'why');
+      const [, statement = ''] = /```sql([^]*)```/.exec(restoringStatement()) ?? [];
+      await sql.raw(statement.replace('<id>', letter.id)).execute(db);
+    }
+    const { rows } = await sql`select place from events order by place`.execute(db);
+    expect(rows).to.deep.equal([{ place: '' }, { place: 'Paris' }]);
   });
 
   it('does not turn a keyed retry across the deploy into a 422, and tells other bodies apart afterwards', async () => {
     const newer = await changed<typeof idempotencyModule>('internal/queue/keys/idempotency.ts');
     const redis = new Redis((await emptyRedis()).url);
     try {
-      const before = new IdempotencyKeys(redis, 'events', 60_000);
-      const after = new newer.IdempotencyKeys(redis, 'events', 60_000);
+      const place = { redis, key: 'events' };
+      const before = new IdempotencyKeys(() => [place], 60_000, { open: 1 });
+      const after = new newer.IdempotencyKeys(() => [place], 60_000, { open: 1 });
       const keyed = (key: string, event: AcceptedEvent): Keyed => ({ key: ['caller', key], events: [event] });
       const reserve = async (keys: IdempotencyKeys, key: string, event: AcceptedEvent) =>
-        (await keys.reserve([keyed(key, event)], 'all'))[0];
+        (await keys.reserve(keyed(key, event))) as Claim;
       const event = eventWith('Paris');
       for (const [key, first, second] of [
         ['up', before, after],
         ['down', after, before],
       ] as const) {
-        expect(await reserve(first, key, event)).to.deep.include({
-          identities: [{ id: event.id, createdAt: event.createdAt }],
-          committed: false,
-        });
-        await first.markCommitted([keyed(key, event)]);
-        expect(await reserve(second, key, event)).to.deep.include({
-          identities: [{ id: event.id, createdAt: event.createdAt }],
-          committed: true,
-        });
+        const claim = await reserve(first, key, event);
+        expect(claim).to.deep.include({ events: [event], committed: false });
+        await first.markCommitted(claim);
+        expect(await reserve(second, key, event)).to.deep.include({ events: [event], committed: true });
       }
-      await reserve(after, 'same release', event);
-      await after.markCommitted([keyed('same release', event)]);
+      await after.markCommitted(await reserve(after, 'same release', event));
       expect(await reserve(after, 'same release', event)).to.include({ committed: true });
       expect(await reserve(after, 'same release', eventLike(event, 'Rome'))).to.have.property(
         'code',
@@ -128,5 +180,115 @@ describe('a field added to the table of fields', function () {
     } finally {
       redis.disconnect();
     }
+  });
+
+  it('is not lost in any order of deploys, nor in a rollback: a job waits for a worker that knows it', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
+    await query(database, `alter table events add column place text not null default ''`);
+    const tokens = join(root, 'tokens.yaml');
+    await writeFile(tokens, secretManifest({ organization: 'acme', entries: { token } }));
+    const start = async (kind: 'ingest' | 'worker', release: 'old' | 'new') => {
+      const port = String(await freePort());
+      const settings = {
+        OPS_PORT: String(await freePort()),
+        REDIS_URL: redis.url,
+        ...(kind === 'worker' ? { DATABASE_URL: database } : { PORT: port, TOKENS_FILE: tokens, OVERFLOW_RATE: '50' }),
+      };
+      const running = new RunledgerProcess(kind, settings, release === 'new' ? { cwd: root } : {});
+      await running.ready();
+      return { running, url: `http://127.0.0.1:${port}` };
+    };
+    const sent = new Map<string, string>();
+    const callers = new Map<string, { stop: AbortController; ended: Promise<unknown> }>();
+    /** Callers of one ingest, until it is stopped. */
+    const call = ({ url }: { url: string }): void => {
+      const stop = new AbortController();
+      const client = new ApiClient(url, { token, 'x-forwarded-proto': 'https' });
+      const caller = async (): Promise<void> => {
+        while (!stop.signal.aborted) {
+          const id = randomUUID();
+          const body = {
+            automation_id: anEvent().automationId,
+            execution_id: id,
+            event: 'START',
+            place: id.slice(0, 8),
+          };
+          const answer = await client.register(body);
+          expect(answer.status, answer.body).to.equal(201);
+          sent.set(id, String(answer.json()['place'] ?? ''));
+          await sleep(10);
+        }
+      };
+      const ended = Promise.all(Array.from({ length: 4 }, caller)).finally(() => client.close());
+      ended.catch(() => undefined);
+      callers.set(url, { stop, ended });
+    };
+    const end = async ({ running, url }: Awaited<ReturnType<typeof start>>): Promise<void> => {
+      callers.get(url)?.stop.abort();
+      await callers.get(url)?.ended;
+      expect(await running.child.kill()).to.equal(0);
+    };
+    const stored = async (): Promise<Map<string, string>> => {
+      const rows = await query(database, 'select execution_id, place from events');
+      expect(new Set(rows.map((row) => row['execution_id']))).to.have.length(rows.length);
+      return new Map(rows.map((row) => [String(row['execution_id']), String(row['place'])]));
+    };
+    /** Resolves once all that was sent by now with such a place is stored as it was answered. */
+    const allStored = async (which: (place: string) => boolean): Promise<void> => {
+      const wanted = [...sent].filter(([, place]) => which(place));
+      await until('all are stored', async () => {
+        const found = await stored();
+        return wanted.every(([id, place]) => found.get(id) === place);
+      });
+    };
+    const moreSent = async (which: (place: string) => boolean): Promise<void> => {
+      const count = (): number => [...sent.values()].filter(which).length;
+      const before = count();
+      await until('more is sent', () => count() > before + 50);
+    };
+    const withPlace = (place: string): boolean => place !== '';
+    const waiting = (worker: Awaited<ReturnType<typeof start>>): Promise<unknown> =>
+      until('jobs wait', async () => (await worker.running.metric('runledger_jobs_unreadable_total')) > 5);
+
+    // Ingest first: its jobs wait, those of the other pod do not.
+    const [oldIngest, oldWorker] = await Promise.all([start('ingest', 'old'), start('worker', 'old')]);
+    call(oldIngest);
+    const newIngest = await start('ingest', 'new');
+    call(newIngest);
+    await moreSent(withPlace);
+    await waiting(oldWorker);
+    await moreSent((place) => place === '');
+    await allStored((place) => place === '');
+    expect([...(await stored()).values()].filter(withPlace)).to.deep.equal([]);
+    const newWorker = await start('worker', 'new');
+    await end(oldIngest);
+    await moreSent(withPlace);
+    await end(oldWorker);
+    await allStored(() => true);
+
+    // A rollback, workers first: what was accepted with a place is kept.
+    const [backIngest, backWorker] = await Promise.all([start('ingest', 'old'), start('worker', 'old')]);
+    call(backIngest);
+    await end(newWorker);
+    await moreSent(withPlace);
+    await waiting(backWorker);
+    await end(newIngest);
+    await moreSent((place) => place === '');
+
+    // Once more, workers first.
+    const againWorker = await start('worker', 'new');
+    await end(backWorker);
+    const againIngest = await start('ingest', 'new');
+    call(againIngest);
+    await end(backIngest);
+    await moreSent(withPlace);
+    await end(againIngest);
+    await allStored(() => true);
+    await end(againWorker);
+
+    expect(await stored()).to.deep.equal(sent);
+    const [counted] = await query(database, 'select sum(start_count)::integer as events from executions');
+    expect(counted).to.deep.equal({ events: sent.size });
+    expect(await query(database, 'select * from dead_letters')).to.deep.equal([]);
   });
 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { run } from '../../cmd/erase/run.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
 import { eraseTraces } from '../../internal/store/erase/erase-traces.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
+import { runAdmin } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
 import { executionsOf } from '../support/outcome-oracle.ts';
 import { runVerify } from '../support/run-verify.ts';
@@ -48,13 +48,10 @@ describe('erase, while events come in', () => {
   }
 
   /** Erases all, 57 events at once. */
-  function erase(write: () => unknown): Promise<number> {
-    return run(['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes'], {
-      stdout: { write },
-      stderr: { write: () => undefined },
-      database: { DATABASE_URL: database.url, LEDGER_KEY: logKey },
-      most: 57,
-    });
+  async function erase(onOutput: () => void): Promise<number> {
+    const env = { DATABASE_URL: database.url, LEDGER_KEY: logKey, TUNING: 'ERASE_BATCH_EVENTS=57' };
+    const args = ['erase', '--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes'];
+    return (await runAdmin(args, { env, onOutput })).code;
   }
 
   /** The record agrees with its log, and each execution with the events that are left. */

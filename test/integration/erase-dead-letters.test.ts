@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { run } from '../../cmd/erase/run.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
+import { runAdmin } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
 import { eachDatabase } from '../support/store.ts';
 
@@ -17,12 +17,9 @@ describe('erase, of dead letters', () => {
     for (const letter of letters) {
       await keepDeadLetter(database.db, anEvent({ createdAt: Date.now() - 1_000, automationId, ...letter }), '22P05');
     }
-    said = '';
-    const code = await run(['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', ...args, '--yes'], {
-      stdout: { write: () => undefined },
-      stderr: { write: (text) => (said += text) },
-      database: { DATABASE_URL: database.url },
-    });
+    const who = ['erase', '--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7'];
+    const { code, stderr } = await runAdmin([...who, ...args, '--yes'], { env: { DATABASE_URL: database.url } });
+    said = stderr;
     expect(code, said).to.equal(0);
     const rows = await database.db.selectFrom('dead_letters').select('event').execute();
     return rows.map(({ event }) => (JSON.parse(String(event)) as AcceptedEvent).description).sort();

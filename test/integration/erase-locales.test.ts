@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { run } from '../../cmd/erase/run.ts';
 import { isDataError } from '../../internal/store/errors.ts';
 import { maintain } from '../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
+import { runAdmin } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { query, PostgresServer } from '../support/postgres-server.ts';
@@ -50,10 +50,20 @@ describe('erase, in a Postgres of its own', () => {
         texts.map((description, place) => anEvent({ description, createdAt: Date.now() - 100 + place })),
       );
       const erase = async (text: string): Promise<void> => {
-        const said: string[] = [];
-        const stream = { write: (line: string) => said.push(line) };
-        const args = ['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--text', text, '--yes'];
-        expect(await run(args, { stdout: stream, stderr: stream, database: { DATABASE_URL: url } })).to.equal(0);
+        const args = [
+          'erase',
+          '--organization',
+          'acme',
+          '--by',
+          'ana',
+          '--reason',
+          'ticket 7',
+          '--text',
+          text,
+          '--yes',
+        ];
+        const { code, stderr } = await runAdmin(args, { env: { DATABASE_URL: url } });
+        expect(code, stderr).to.equal(0);
       };
       await erase('müller');
       await erase('НЕТ');

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { run } from '../../cmd/erase/run.ts';
 import type { Alert } from '../../internal/expectation/transition.ts';
 import { alertEvents, executionEvent, type CloudEvent } from '../../internal/controller/notify/cloud-event.ts';
 import { insertMessages } from '../../internal/controller/notify/insert-messages.ts';
 import { ConsoleLinks } from '../../internal/controller/notify/links.ts';
+import { runAdmin } from '../support/admin.ts';
 import { eachDatabase } from '../support/store.ts';
 
 const automationId = '0190a0b0-0000-7000-8000-000000000001';
@@ -16,13 +16,9 @@ describe('erase, of alerts and notifications', () => {
   /** Reasons of the alerts, and types and executions of the notifications that are left. */
   async function leftAfter(...args: string[]): Promise<string[][]> {
     const { db, url } = database;
-    const quiet = { write: () => undefined };
-    const code = await run(['--organization', 'acme', '--by', 'ana', '--reason', 'x', ...args, '--yes'], {
-      stdout: quiet,
-      stderr: quiet,
-      database: { DATABASE_URL: url },
-    });
-    expect(code).to.equal(0);
+    const who = ['erase', '--organization', 'acme', '--by', 'ana', '--reason', 'x'];
+    const { code, stderr } = await runAdmin([...who, ...args, '--yes'], { env: { DATABASE_URL: url } });
+    expect(code, stderr).to.equal(0);
     const alerts = await db.selectFrom('alerts').select('reason').orderBy('reason').execute();
     const messages = await db.selectFrom('deliveries').select('event').orderBy('sequence').execute();
     const told = messages.map(({ event }) => event as unknown as CloudEvent);

@@ -1,9 +1,5 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { readOptions } from '../../cmd/erase/options.ts';
-import { run as runErase } from '../../cmd/erase/run.ts';
-import { run as runVerify } from '../../cmd/verify/run.ts';
-import { UsageError } from '../../internal/config/arguments.ts';
 import { joinIds, leafOfErasure } from '../../internal/ledger/erasure.ts';
 import { textsDigestOf } from '../../internal/ledger/event-digest.ts';
 import { leafOf, timeOfId } from '../../internal/ledger/leaf.ts';
@@ -11,10 +7,12 @@ import { macKeyText, macOf } from '../../internal/ledger/mac.ts';
 import { exportFormats } from '../../internal/record/formats/formats.ts';
 import { storedJson } from '../../internal/ledger/stored-json.ts';
 import { provenEventOf } from '../../internal/record/stored-event.ts';
+import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
+import { runAdmin, type AdminRun } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
 import { logKey, macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
-import { eachDatabase } from '../support/store.ts';
+import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';
 
@@ -37,22 +35,14 @@ describe('erase', () => {
     await seal(database.db);
   });
 
-  async function run(command: typeof runErase, args: string[]) {
-    let [stdout, stderr] = ['', ''];
+  function run(command: 'erase' | 'verify', args: string[]): Promise<AdminRun> {
     const organization = args.includes('--organization') ? [] : ['--organization', 'acme'];
-    const env = { DATABASE_URL: database.url, LEDGER_MAC_KEY: macKeyText(macKey), ...settings };
-    const surroundings = {
-      stdout: { write: (text: string) => (stdout += text) },
-      stderr: { write: (text: string) => (stderr += text) },
-      database: env,
-      env,
-      most: 30,
-    };
-    const code = await command([...organization, ...args], surroundings);
-    return { code, stdout, stderr };
+    const tuning = 'ERASE_BATCH_EVENTS=30';
+    const env = { DATABASE_URL: database.url, LEDGER_MAC_KEY: macKeyText(macKey), TUNING: tuning, ...settings };
+    return runAdmin([command, ...organization, ...args], { env });
   }
-  const erase = (...args: string[]) => run(runErase, ['--by', 'ana', '--reason', 'ticket 7', ...args]);
-  const verify = (...args: string[]) => run(runVerify, ['--public-key', publicLogKey, ...args]);
+  const erase = (...args: string[]) => run('erase', ['--by', 'ana', '--reason', 'ticket 7', ...args]);
+  const verify = (...args: string[]) => run('verify', ['--public-key', publicLogKey, ...args]);
 
   const execution = ['--automation', events[0]?.automationId.toUpperCase() ?? '', '--execution', 'run 3'];
 
@@ -214,14 +204,31 @@ describe('erase', () => {
     }
   });
 
+  it('leaves nothing to guess by of texts that were stored without a log', async () => {
+    const { db } = database;
+    const older = anEvent({ organization: 'initech', createdAt: Date.now() - 1, description: 'for Jane' });
+    await recordEvents(db, [older]);
+    const row = () => db.selectFrom('events').selectAll().where('id', '=', older.id).executeTakeFirstOrThrow();
+    const { texts } = storedJson(await row());
+    await run('erase', ['--organization', 'initech', '--by', 'ana', '--reason', 'x', '--text', 'jane', '--yes']);
+    const left = await row();
+    expect(left).to.include({ description: '', salt: null });
+    expect(left.texts_digest).to.have.lengthOf(32).and.not.deep.equal(textsDigestOf(texts, null));
+    await sealOlder(db, macKey, { organization: 'initech', by: 'ana', reason: 'x', most: 10, pageSize: 10 });
+    await seal(db);
+    const { code, stdout } = await run('verify', ['--organization', 'initech', '--public-key', publicLogKey]);
+    expect(stdout).to.match(/^Nothing was lost/);
+    expect(code).to.equal(0);
+  });
+
   it('needs the key of an organization with a log, and no key of one without', async () => {
     settings = { LEDGER_MAC_KEY: '' };
     const refused = 'erase: acme has a log: set LEDGER_MAC_KEY, so that the log knows the erasure\n';
-    expect(await erase('--all', '--yes')).to.deep.equal({ code: 1, stdout: '', stderr: refused });
+    expect(await erase('--all', '--yes')).to.deep.equal({ code: 2, stdout: '', stderr: refused });
     expect((await erase('--all')).code).to.equal(0);
     await recordEvents(database.db, [anEvent({ organization: 'initech', createdAt: Date.now() - 1 })]);
     const other = ['--organization', 'initech', '--by', 'ana', '--reason', 'x', '--all', '--yes'];
-    expect((await run(runErase, other)).code).to.equal(0);
+    expect((await run('erase', other)).code).to.equal(0);
     settings = { LEDGER_MAC_KEY: '', LEDGER_KEY: logKey };
     expect((await erase('--all', '--yes')).code).to.equal(0);
   });
@@ -230,9 +237,9 @@ describe('erase', () => {
     const { db } = database;
     await recordEvents(db, [anEvent({ organization: 'initech' }), anEvent({ organization: 'initech' })]);
     await sql`truncate log_trees, log_tiles, log_tails, log_checkpoints, log_segments`.execute(db);
-    await run(runErase, ['--organization', 'initech', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes']);
+    await run('erase', ['--organization', 'initech', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes']);
     await seal(db);
-    const { code, stdout } = await run(runVerify, ['--organization', 'initech', '--public-key', publicLogKey]);
+    const { code, stdout } = await run('verify', ['--organization', 'initech', '--public-key', publicLogKey]);
     expect(stdout).to.match(/^Nothing was lost[^]*\nEvents whose data was erased: \d/);
     expect(code).to.equal(0);
   });
@@ -262,31 +269,37 @@ describe('erase', () => {
     const printed = [await erase(...execution, '--yes'), await erase('--text', 'mark 5', '--yes')];
     const ofGlobex = await erase('--organization', 'globex', '--all', '--yes');
     expect(ofGlobex.stdout).to.contain('"organization":"globex"');
-    expect(await run(runErase, ['--list'])).to.deep.equal({
+    expect(await run('erase', ['--list'])).to.deep.equal({
       code: 0,
       stdout: printed.map(({ stdout }) => stdout).join(''),
       stderr: '',
     });
-    expect(await run(runErase, ['--organization', 'initech', '--list'])).to.deep.equal({
+    expect(await run('erase', ['--organization', 'initech', '--list'])).to.deep.equal({
       code: 0,
       stdout: '',
       stderr: 'No erasure of initech is recorded.\n',
     });
   });
 
-  it('refuses an organization that is in another database', async () => {
+  it('erases in the database that has the organization, and refuses one that it cannot reach', async () => {
     const { db } = database;
     const refused = {
       code: 1,
       stdout: '',
-      stderr: 'erase: acme is in the database eu: set DATABASE_URL to that one\n',
+      stderr: 'erase: acme is in the database eu, which DATABASE_URLS does not name\n',
     };
     await place(db, 'acme', 'eu');
     expect(await erase('--all', '--yes')).to.deep.equal(refused);
+    await using eu = await migratedDatabase();
+    settings = { DATABASE_URLS: `eu=${eu.url}` };
+    expect((await erase(...execution)).stderr).to.equal('acme has no such events, executions or dead letters.\n');
     await sql`update organization_databases set database = 'first'`.execute(db);
-    expect((await erase(...execution)).code).to.equal(0);
+    expect((await erase(...execution)).stderr).to.match(/^Would erase 40 events/);
     await db.insertInto('moved_organizations').values({ organization: 'acme', target: 'eu', closed: true }).execute();
-    expect(await erase('--all', '--yes')).to.deep.equal(refused);
+    expect(await erase('--all', '--yes')).to.deep.equal({
+      ...refused,
+      stderr: 'erase: acme moves to the database eu: wait for the end of the move\n',
+    });
   });
 
   it('ends with 1 after an error', async () => {
@@ -315,14 +328,16 @@ describe('erase', () => {
     }
     for (const [args, message] of [
       [['--all'], '--organization is required'],
-      [['--all', '--organization', ''], '--organization is required'],
-      [['--all', '--organization', 'acme', '--by', ' ', '--reason', 'x'], '--by and --reason must not be empty'],
-      [['--all', '--organization', 'acme', '--by', 'x', '--reason', ''], '--by and --reason must not be empty'],
+      [['--all', '--organization', ''], '--organization must not be empty'],
+      [['--all', '--organization', 'acme', '--by', ' ', '--reason', 'x'], '--by must not be empty'],
+      [['--all', '--organization', 'acme', '--by', 'x', '--reason', ''], '--reason must not be empty'],
       [['--list', '--organization', 'acme', '--by', 'x'], '--list takes --organization only'],
       [['--list', '--organization', 'acme', '--yes'], '--list takes --organization only'],
       [['--all', '--organization', 'acme', '--by', 'Ana'], '--by and --reason are required'],
     ] as const) {
-      expect(() => readOptions([...args])).to.throw(UsageError, message);
+      const { code, stderr } = await runAdmin(['erase', ...args]);
+      expect(stderr).to.contain(`erase: ${message}\n`);
+      expect(code).to.equal(2);
     }
   });
 });

@@ -46,7 +46,7 @@ describe('the command export, when there is nothing to write or something is wro
     expect(stderr).to.match(/^export: file:.*\/file: ENOTDIR: not a directory/);
 
     const env = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_REGION: 'x', AWS_ACCESS_KEY_ID: 'x' };
-    const child = new Child(process.execPath, ['cmd/export/main.ts', 's3://record/archive'], {
+    const child = new Child(process.execPath, ['cmd/admin/main.ts', 'export', 's3://record/archive'], {
       env: { PATH: process.env['PATH'], DATABASE_URL: database.url, AWS_SECRET_ACCESS_KEY: 'x', ...env },
     });
     expect(await child.exited, child.output.join('\n')).to.equal(1);
@@ -56,7 +56,7 @@ describe('the command export, when there is nothing to write or something is wro
   it('says that a signal has stopped standard output', async () => {
     const description = 'x'.repeat(18_000);
     await storeEvents(database.db, ...Array.from({ length: 100 }, () => ({ description })));
-    const child = spawn(process.execPath, ['cmd/export/main.ts', '-', '--organization', 'acme'], {
+    const child = spawn(process.execPath, ['cmd/admin/main.ts', 'export', '-', '--organization', 'acme'], {
       env: { PATH: process.env['PATH'], ...compileCache, DATABASE_URL: database.url },
     });
     const [said, exited] = [text(child.stderr), once(child, 'exit')];

@@ -5,13 +5,13 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { run as verify } from '../../cmd/verify/run.ts';
 import { exportDays } from '../../internal/record/archive/export-days.ts';
 import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import { macKeyText } from '../../internal/ledger/mac.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
+import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { withExportLock } from '../../internal/store/partitions/with-export-lock.ts';
 import { anEvent } from '../support/events.ts';
@@ -28,7 +28,8 @@ import {
 import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
-import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { runVerify } from '../support/run-verify.ts';
+import { macKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase, openDatabase } from '../support/store.ts';
 
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
@@ -147,6 +148,19 @@ describe('the command export', () => {
     expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 0 days');
   });
 
+  it('writes a further object for a day whose events were sealed, with their salts', async () => {
+    await store({ description: 'before the log' });
+    await using folder = await temporaryFolder();
+    await exportTo(folder.path);
+    const step = { organization: 'acme', by: 'ana', reason: 'ticket 7', most: 10, pageSize: 10 };
+    expect(await sealOlder(database.db, macKey, step)).to.include({ added: 1 });
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
+    const second = acme20.replace('events', 'events-2');
+    expect(await readFile(join(folder.path, second), 'utf8')).to.match(/"salt":"[0-9a-f]{32}"/);
+    expect(await manifestOf(folder.path, second)).to.include({ rows: 1, sealings: 1 });
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 0 days');
+  });
+
   it('compares the days that retention drops next', async () => {
     await store({});
     await using folder = await temporaryFolder();
@@ -214,10 +228,10 @@ describe('the command export', () => {
     await writeFile(kept, checkpoint ?? '');
     const object = join(folder.path, acme20);
     const said: string[] = [];
-    const stream = { write: (text: string) => said.push(text) };
-    const verifyExport = (file: string): Promise<number> => {
-      const args = ['--organization', 'acme', '--log', log, '--export', file, '--checkpoint', kept];
-      return verify(['--public-key', publicLogKey, ...args], { stdout: stream, stderr: stream });
+    const verifyExport = async (file: string): Promise<number> => {
+      const { code, stdout, stderr } = await runVerify('', ['--log', log, '--export', file, '--checkpoint', kept]);
+      said.push(stdout + stderr);
+      return code;
     };
     expect(await verifyExport(object), said.join('')).to.equal(0);
     await writeFile(object, (await readFile(object, 'utf8')).replace('"description":"a"', '"description":"x"'));

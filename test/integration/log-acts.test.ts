@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { run as erase } from '../../cmd/erase/run.ts';
-import { run as sealCommand } from '../../cmd/seal/run.ts';
 import { readAct } from '../../internal/ledger/act.ts';
 import { leafOfAct } from '../../internal/ledger/act.ts';
 import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
@@ -9,6 +7,7 @@ import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
 import { findLeaf } from '../../internal/store/ledger/find-leaf.ts';
 import { maintain } from '../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
+import { runAdmin } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
 import { runVerify } from '../support/run-verify.ts';
 import { logKey, macKey, seal, withLeaves } from '../support/sealed-log.ts';
@@ -41,10 +40,9 @@ describe('acts in the log', () => {
       { kind: 'dead-letter-kept', by: 'worker', event: 'no-uuid', code: 'unknown' },
     ];
     expect(await actsOf()).to.deep.equal(kept);
-    const quiet = { write: () => undefined };
-    const args = ['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--text', 'JANE', '--yes'];
+    const args = ['erase', '--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--text', 'JANE', '--yes'];
     const settings = { DATABASE_URL: url, LEDGER_KEY: logKey };
-    expect(await erase(args, { stdout: quiet, stderr: quiet, database: settings })).to.equal(0);
+    expect((await runAdmin(args, { env: settings })).code).to.equal(0);
     const deleted = { kind: 'dead-letters-deleted', by: 'ana', letters: '2', events: `${letter.id} no-uuid` };
     expect(await actsOf()).to.deep.equal([...kept, deleted]);
   });
@@ -84,17 +82,16 @@ describe('acts in the log', () => {
     expect(code).to.equal(1);
 
     const command = async (args: string[], settings = {}): Promise<string> => {
-      const said: string[] = [];
-      const stream = { write: (text: string) => said.push(text) };
       const env = { DATABASE_URL: url, LEDGER_KEY: logKey, ...settings };
-      return `${await sealCommand(['--organization', 'acme', ...args], { stdout: stream, stderr: stream, env })} ${said.join('')}`;
+      const { code, stdout, stderr } = await runAdmin(['seal', '--organization', 'acme', ...args], { env });
+      return `${code} ${stdout}${stderr}`;
     };
     const who = ['--by', 'ana', '--reason', 'a worker without LEDGER_KEY'];
     expect(await command(who)).to.equal('0 1 events of acme have no leaf. Add --yes to seal them.\n');
     expect(await command([...who, '--yes'])).to.equal('0 1 events of acme got their leaves.\n');
     expect(await command([...who, '--yes'])).to.equal('0 0 events of acme got their leaves.\n');
     expect(await command([...who, '--yes'], { LEDGER_KEY: '' })).to.contain(
-      '1 seal: LEDGER_MAC_KEY or LEDGER_KEY is required\n',
+      '2 seal: LEDGER_MAC_KEY or LEDGER_KEY is required\n',
     );
     expect(await command(['--by', 'ana'])).to.contain('2 seal: --reason is required\n');
     const act = { first: inserted?.id, last: inserted?.id, events: '1', reason: 'a worker without LEDGER_KEY' };

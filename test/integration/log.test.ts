@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import { run as verify } from '../../cmd/verify/run.ts';
-import { ConfigError } from '../../internal/config/read.ts';
 import { isSignedByAll, openCheckpoint } from '../../internal/ledger/checkpoint.ts';
 import { hashLeaf } from '../../internal/ledger/hashing.ts';
 import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../internal/ledger/keys.ts';
@@ -22,10 +20,10 @@ import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
 import { startConsole } from '../support/console.ts';
 import { anEvent, eventBody } from '../support/events.ts';
-import { failureOf } from '../support/failure.ts';
 import { startIngest, startWorker } from '../support/pipeline.ts';
 import { figure } from '../support/rows.ts';
 import { checkLog } from '../support/check-log.ts';
+import { runVerify } from '../support/run-verify.ts';
 import { idsInLog, logKey, logKeys, macKey, publicLogKey, withLeaves } from '../support/sealed-log.ts';
 import { withQueue } from '../support/queue.ts';
 import { emptyRedis } from '../support/servers.ts';
@@ -33,14 +31,6 @@ import { migratedDatabase, migratedUrl } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
 describe('the log, from the request to the proof', () => {
-  it('is of one database: a worker with several does not start', async () => {
-    const nowhere = 'postgres://127.0.0.1:1/none';
-    const settings = { REDIS_URL: 'redis://127.0.0.1:1', DATABASE_URL: nowhere, DATABASE_URLS: `eu=${nowhere}` };
-    const failure = await failureOf(startWorker({ ...settings, LEDGER_KEY: logKey }, { migrate: false }));
-    expect(failure).to.be.instanceOf(ConfigError);
-    expect(String(failure)).to.contain('LEDGER_KEY needs one database: unset DATABASE_URLS');
-  });
-
   it('proves an event by the Receipt-Id of its 201', async () => {
     const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
@@ -62,7 +52,7 @@ describe('the log, from the request to the proof', () => {
     expect(await figure(worker.telemetry.registry, 'runledger_log_failures_total')).to.equal(0);
   });
 
-  const changes = { 'a text': { description: 'paid 99' }, 'the digest': { seal: '*'.repeat(65) } };
+  const changes = { 'a text': { description: 'paid 99' }, 'the digest': { seal: '*'.repeat(64) } };
   for (const [what, change] of Object.entries(changes)) {
     it(`names an event if ${what} was changed in the queue, by the digest that ingest made`, async () => {
       const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
@@ -84,11 +74,8 @@ describe('the log, from the request to the proof', () => {
         const signed = await figure(worker.telemetry.registry, 'runledger_log_checkpoints_total');
         return signed === 1 ? true : undefined;
       });
-      const said: string[] = [];
-      const stream = { write: (text: string) => said.push(text) };
-      const args = ['--organization', 'acme', '--public-key', publicLogKey];
-      const code = await verify(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database } });
-      expect(said.join('')).to.match(new RegExp(`\nEvent ${id} is not the one that the log has: it was changed.\n`));
+      const { code, stdout } = await runVerify(database, []);
+      expect(stdout).to.match(new RegExp(`\nEvent ${id} is not the one that the log has: it was changed.\n`));
       expect(code).to.equal(1);
     });
   }

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { readOptions } from '../../cmd/verify/options.ts';
-import { UsageError } from '../../internal/config/arguments.ts';
 import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
 import { exportDay } from '../../internal/record/archive/export-day.ts';
 import { openObjects } from '../../internal/record/archive/open-objects.ts';
@@ -13,7 +11,8 @@ import { writeErasure } from '../../internal/ledger/erasure-text.ts';
 import { joinIds } from '../../internal/ledger/erasure.ts';
 import { provenEventOf } from '../../internal/record/stored-event.ts';
 import { anEvent } from '../support/events.ts';
-import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
+import { runAdmin, type AdminRun } from '../support/admin.ts';
+import { findingsOf, runVerify, seal280 } from '../support/run-verify.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { writeExport, writeServed } from '../support/served-export.ts';
@@ -38,13 +37,13 @@ describe('verify without the database', () => {
   const files = testFiles();
   beforeEach(() => seal280(database.db, events));
 
-  const verify = (...args: string[]): Promise<Verified> => runVerify('', args);
+  const verify = (...args: string[]): Promise<AdminRun> => runVerify('', args);
 
-  it('says which arguments are wrong', () => {
+  it('says which arguments are wrong', async () => {
     const key = ['--public-key', publicLogKey];
     const whole = [...key, '--organization', 'acme'];
     for (const [args, message] of [
-      [[], '--public-key is required'],
+      [['--organization', 'acme'], '--public-key is required'],
       [key, '--organization is required'],
       [[...whole, '--log', 'x', '--proof', 'y'], '--log and --proof exclude each other'],
       [[...whole, '--export', 'x'], '--export needs --log or --proof'],
@@ -65,7 +64,9 @@ describe('verify without the database', () => {
       [[...whole, '--retention-days', '0'], '--retention-days must be a whole number above 0'],
       [[...whole, '--retention-days', '9', '--log', 'x'], '--retention-days needs Postgres'],
     ] as const) {
-      expect(() => readOptions([...args])).to.throw(UsageError, message);
+      const { code, stderr } = await runAdmin(['verify', ...args]);
+      expect(stderr).to.contain(`verify: ${message}`);
+      expect(code).to.equal(2);
     }
   });
 
@@ -221,7 +222,7 @@ describe('verify without the database', () => {
     const acts = new ManifestActs(db, macKey);
     const file = await writeExport(db, files, { at, acts, name: 'kept' });
     await seal(db);
-    const check = async (): Promise<Verified> =>
+    const check = async (): Promise<AdminRun> =>
       verify('--log', await writeServed(db, files, 'log-of-archive'), '--archive', files.path('kept'));
     const [content, manifest] = [await readFile(file), await readFile(`${file}.manifest.json`, 'utf8')];
     const write = async (bytes: Buffer | string, text: string): Promise<void> => {
@@ -247,7 +248,11 @@ describe('verify without the database', () => {
     // A later object has the whole day.
     const erased = { organization: 'acme', day: dayOf(at) };
     const objects = await openObjects(files.path('kept'));
-    await exportDay({ record: createQueries(db), objects, format: 'ndjson', acts, erasedTexts: 0 }, erased, 2);
+    await exportDay(
+      { record: createQueries(db), objects, format: 'ndjson', acts, changes: { erasedTexts: 0, sealings: 0 } },
+      erased,
+      2,
+    );
     await seal(db);
     expect(await check()).to.deep.include({ code: 0 });
     await write(content, manifest);

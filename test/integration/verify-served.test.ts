@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createKeyPair } from '../support/certificate.ts';
 import { anEvent } from '../support/events.ts';
-import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
+import type { AdminRun } from '../support/admin.ts';
+import { findingsOf, runVerify, seal280 } from '../support/run-verify.ts';
 import { servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
@@ -42,7 +43,7 @@ describe('verify with the console', () => {
   const files = testFiles();
   beforeEach(() => seal280(database.db, events));
 
-  const verify = async (url: string, ...args: string[]): Promise<Verified> =>
+  const verify = async (url: string, ...args: string[]): Promise<AdminRun> =>
     runVerify('', ['--log', url, '--read-token-file', await files.write('token', 'secret\n'), ...args]);
 
   it('asks witnesses about the checkpoint that it compared, also if the console changes its answer', async () => {

@@ -1,9 +1,10 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { run } from '../../cmd/verify/run.ts';
 import { inSnapshot } from '../../internal/record/audit/snapshot.ts';
-import { createSigningKey, readSigningKeys, verifierKeyText } from '../../internal/ledger/keys.ts';
+import { createSigningKey, readSigningKeys, readWitnessKey, verifierKeyText } from '../../internal/ledger/keys.ts';
+import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
 import { listPartitions } from '../../internal/store/partitions/partitions.ts';
@@ -11,15 +12,18 @@ import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { createStore } from '../../internal/store/store.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
+import { failureOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { PgBouncer } from '../support/pgbouncer.ts';
-import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
+import { runAdmin, type AdminRun } from '../support/admin.ts';
+import { findingsOf, runVerify, seal280 } from '../support/run-verify.ts';
 import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { exportArguments } from '../support/served-export.ts';
 import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';
 import { modes, patternOf, tamperings, type Mode } from '../support/tamperings.ts';
+import { startWitness, type WitnessServer } from '../support/witness-server.ts';
 
 const otherKey = readSigningKeys(createSigningKey('log.example.org'))
   .map((key) => verifierKeyText(key))
@@ -33,7 +37,7 @@ describe('verify', () => {
   const files = testFiles();
   beforeEach(() => seal280(database.db, events));
 
-  const verify = (...args: string[]): Promise<Verified> => runVerify(database.url, args);
+  const verify = (...args: string[]): Promise<AdminRun> => runVerify(database.url, args);
 
   it('says that nothing was changed, with what waits, and from when on that is proven', async () => {
     await recordEvents(database.db, events.slice(280), withLeaves);
@@ -74,11 +78,41 @@ describe('verify', () => {
     expect(await count(db)).to.equal(301);
   });
 
+  it('keeps retention waiting: a day that it detached would look removed', async () => {
+    const { db } = database;
+    const createdAt = Date.now() - 10 * 24 * 3_600_000;
+    await recordEvents(db, [anEvent({ createdAt })], withLeaves);
+    await createStore(db, { partitionsAhead: 1, overdueAfterHours: 24, retentionDays: 0 }).maintain();
+    const [oldest] = await listPartitions(db);
+    const detach = (): Promise<unknown> =>
+      db.transaction().execute(async (own) => {
+        await sql`set local lock_timeout = '50ms'`.execute(own);
+        await sql`alter table events detach partition ${sql.table(oldest?.name ?? '')}`.execute(own);
+      });
+    expect(await inSnapshot(db, () => failureOf(detach()))).to.include({ code: '55P03' });
+  });
+
   const argumentsOf: Record<Mode, () => Promise<string[]>> = {
     live: async () => [],
     kept: async () => ['--checkpoint', files.path('kept')],
     state: async () => ['--state', files.path('state')],
     export: () => exportArguments(database.db, files, events[0]?.createdAt ?? 0),
+    exportState: async () => [...(await argumentsOf.export()), ...(await argumentsOf.state())],
+    witness: async () => ['--witness', witness.publicKey],
+  };
+  let witness: WitnessServer;
+  before(async () => {
+    witness = await startWitness();
+  });
+  after(() => witness[Symbol.asyncDispose]());
+  /** Asks the witness to cosign the newest checkpoint of acme, as a worker does. */
+  const cosign = async (): Promise<void> => {
+    const { db } = database;
+    const asked = new HttpWitness(witness.url, readWitnessKey(witness.publicKey));
+    for (const log of await listUncosigned(db, [witness.name], 'acme')) {
+      const line = await asked.cosign(log).catch(() => undefined);
+      if (line !== undefined) await addCosignature(db, log, witness.name, line);
+    }
   };
 
   for (const [what, { tamper, found }] of Object.entries(tamperings(events))) {
@@ -87,7 +121,10 @@ describe('verify', () => {
       const before = await verify('--state', files.path('state'));
       expect(before.code, before.stdout).to.equal(0);
       await files.write('kept', await readFile(files.path('state')));
+      witness.forget();
+      if (found.witness !== undefined) await cosign();
       await tamper(database.db);
+      if (found.witness !== undefined) await cosign();
       for (const mode of modes.filter((one) => found[one] !== undefined)) {
         const verified = await verify(...(await argumentsOf[mode]()));
         const findings = findingsOf(verified);
@@ -253,15 +290,13 @@ describe('verify', () => {
   it('finds the database that has the organization', async () => {
     await using first = await migratedDatabase();
     await place(first.db, 'acme', 'eu');
-    const args = ['--public-key', publicLogKey, '--organization', 'acme'];
+    const args = ['verify', '--public-key', publicLogKey, '--organization', 'acme'];
     const check = async (urls: Record<string, string>): Promise<string> => {
-      let said = '';
-      const stream = { write: (text: string) => (said += text) };
-      await run(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: first.url, ...urls } });
-      return said;
+      const { stdout, stderr } = await runAdmin(args, { env: { DATABASE_URL: first.url, ...urls } });
+      return stdout + stderr;
     };
     expect(await check({ DATABASE_URLS: `eu=${database.url}` })).to.match(/^Nothing was lost[^]*: 280 events of acme/);
-    expect(await check({})).to.contain('acme is in the database eu, which DATABASE_URLS does not name.');
+    expect(await check({})).to.contain('acme is in the database eu, which DATABASE_URLS does not name\n');
   });
 
   it('checks through a pooler', async () => {
@@ -296,6 +331,8 @@ describe('verify', () => {
       new RegExp(`^verify: ${away} cannot be read: .*ECONNREFUSED.*\\.\\n$`),
     );
     expect((await verify('--organization', 'initech')).stderr).to.equal('verify: There is no checkpoint of initech.\n');
-    expect((await verify('--exports', 'x')).stderr).to.match(/^verify: Unknown option '--exports'[^]*Exit code 0/);
+    expect((await verify('--exports', 'x')).stderr).to.match(
+      /^verify: Unknown option '--exports'[^]*\nUsage: runledger-admin verify --organization ID/,
+    );
   });
 });

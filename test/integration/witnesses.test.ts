@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { run as verify } from '../../cmd/verify/run.ts';
-import { createSealer, ledgerSettings } from '../../cmd/worker/sealer.ts';
+import { createSealers, ledgerSettings } from '../../cmd/worker/sealer.ts';
 import { findCosignature } from '../../internal/ledger/cosignature.ts';
 import { signCheckpoint } from '../../internal/ledger/checkpoint.ts';
 import { readWitnessKey } from '../../internal/ledger/keys.ts';
@@ -20,8 +19,9 @@ import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
 import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
-import { findingsOf, runVerify, type Verified } from '../support/run-verify.ts';
-import { headOf, logKey, logKeys, macKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
+import type { AdminRun } from '../support/admin.ts';
+import { findingsOf, runVerify } from '../support/run-verify.ts';
+import { headOf, logKey, logKeys, macKey, seal, withLeaves } from '../support/sealed-log.ts';
 import { sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
@@ -60,13 +60,10 @@ describe('witnesses of the log', () => {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-witness-'));
     const file = join(folder, 'proof');
     await writeFile(file, proof);
-    let said = '';
-    const stream = { write: (text: string) => (said += text) };
     const keys = servers.flatMap(({ publicKey }) => ['--witness', publicKey]);
-    const args = ['--public-key', publicLogKey, '--organization', 'acme', '--proof', file, ...keys];
-    const code = await verify(args, { stdout: stream, stderr: stream });
+    const { code, stdout, stderr } = await runVerify('', ['--proof', file, ...keys]);
     await rm(folder, { recursive: true });
-    return `${code} ${said}`;
+    return `${code} ${stdout}${stderr}`;
   }
   /** Who has cosigned the checkpoint that the console shows. */
   const cosigners = async (...servers: WitnessServer[]): Promise<string[]> => {
@@ -140,7 +137,7 @@ describe('witnesses of the log', () => {
     expect(await published()).to.equal(8);
 
     const keys = [witness, other].flatMap(({ publicKey }) => ['--witness', publicKey]);
-    const live = (...args: string[]): Promise<Verified> => runVerify(database.url, [...keys, ...args]);
+    const live = (...args: string[]): Promise<AdminRun> => runVerify(database.url, [...keys, ...args]);
     expect(findingsOf(await live())).to.equal('The witness other.example has not cosigned the checkpoint.\n');
     expect((await live('--quorum', '1', '--max-age', '1')).stdout).to.match(
       /^Nothing was lost[^]*\nThe witness witness\.example cosigned the checkpoint at \S+Z\.\nThe witness other\.example has not cosigned the checkpoint; others suffice\.\n$/,
@@ -245,7 +242,7 @@ describe('witnesses of the log', () => {
     const telemetry = createTelemetry('worker', 'silent');
     const config = readConfig(ledgerSettings, { LEDGER_KEY: logKey, LEDGER_WITNESSES: String(witness.url) });
     await recordEvents(db, [anEvent()], withLeaves);
-    const sealer = createSealer(config, db, telemetry);
+    const sealer = createSealers(config, new Map([['first', db]]), telemetry).get('first');
     await sealer?.start();
     try {
       await until('the witness has cosigned', async () => {

@@ -56,8 +56,8 @@ const runs: Readonly<Record<string, Run>> = {
     return { writable, attempt, status: readFileSync('/proc/self/status', 'utf8') };`),
   ingest: { args: ['cmd/ingest/main.ts'] },
   worker: { args: ['cmd/worker/main.ts'] },
-  migrate: { args: ['cmd/migrate/main.ts'] },
-  token: { args: ['cmd/token/main.ts', 'create', '--organization', 'acme'] },
+  migrate: { args: ['cmd/admin/main.ts', 'migrate'] },
+  token: { args: ['/usr/local/bin/runledger-admin', 'token', 'create'] },
   stopped: {
     args: ['cmd/worker/main.ts'],
     environment: { REDIS_URL: 'redis://127.0.0.1:1', DATABASE_URL: 'postgres://127.0.0.1:1/none' },
@@ -153,15 +153,15 @@ describe('the image', () => {
   for (const name of ['ingest', 'worker', 'migrate']) {
     it(`says in one line what ${name} lacks`, async () => {
       const { code, output } = await endOf(name);
-      expect(code).to.equal(1);
-      expect(output).to.match(/^runledger: [A-Z_]+ is required.*\n$/);
+      expect(code).to.equal(name === 'migrate' ? 2 : 1);
+      expect(output).to.match(/^(?:runledger|migrate): [A-Z_]+ is required.*\n$/);
     });
   }
 
   it('mints tokens', async () => {
     const { code, output } = await endOf('token');
     expect(code).to.equal(0);
-    expect(output).to.include('runledger.dev/organization: acme');
+    expect(output).to.match(/^rl_\S{43}\n$/);
   });
 
   it('hears the signal to stop as the first process', async () => {

@@ -87,7 +87,11 @@ export class ApiClient {
     return this.send({
       method: 'POST',
       path,
-      headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(raw)), ...headers },
+      headers: {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(raw)),
+        ...headers,
+      },
       body: raw,
       timeoutMs,
     });

@@ -16,10 +16,7 @@ export interface RunningApi extends AsyncDisposable {
 }
 
 const notHere = (): Promise<never> => Promise.reject(new Error('no Redis here'));
-const noRuns: Pick<ApiOptions, 'runs' | 'ridRuns'> = {
-  runs: { open: notHere, confirm: notHere, find: notHere, take: notHere, release: notHere, close: notHere },
-  ridRuns: { runOf: notHere, end: notHere },
-};
+const noOpenRuns = { open: notHere, confirm: notHere, find: notHere, take: notHere, release: notHere, close: notHere };
 
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
@@ -37,7 +34,7 @@ export async function startApi(
     enqueue,
     enqueueAll: (groups) =>
       Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
-    ...noRuns,
+    runs: { ...noOpenRuns, named: notHere, ended: notHere },
     named: () => undefined,
     answerWithinMs: 1_000,
     authenticate: (given) => ({
@@ -54,8 +51,20 @@ export async function startApi(
     metrics: apiMetrics(new Registry()),
     logger,
   });
-  const server = new ApiServer({ port: 0, handler, fastPath, logger, limits: { ...defaultServerLimits, ...limits } });
+  const server = new ApiServer({
+    port: 0,
+    handler,
+    fastPath,
+    logger,
+    limits: { ...defaultServerLimits, ...limits },
+  });
   await server.start();
   const headers = { token: 'x', 'x-forwarded-proto': 'https' };
-  return { server, port: server.port, headers, records, [Symbol.asyncDispose]: () => server.stop() };
+  return {
+    server,
+    port: server.port,
+    headers,
+    records,
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
 }

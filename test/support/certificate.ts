@@ -49,7 +49,10 @@ export class CertificateFiles implements AsyncDisposable {
   }
 
   get settings(): { TLS_CERT_FILE: string; TLS_KEY_FILE: string } {
-    return { TLS_CERT_FILE: join(this.#folder, 'tls.crt'), TLS_KEY_FILE: join(this.#folder, 'tls.key') };
+    return {
+      TLS_CERT_FILE: join(this.#folder, 'tls.crt'),
+      TLS_KEY_FILE: join(this.#folder, 'tls.key'),
+    };
   }
 
   async replace({ cert, key }: KeyPair): Promise<void> {

@@ -18,7 +18,12 @@ const v1: Layout = {
   peak: 'memory.max_usage_in_bytes',
   kills: 'memory.oom_control',
 };
-const v2: Layout = { folder: root, limit: 'memory.max', peak: 'memory.peak', kills: 'memory.events' };
+const v2: Layout = {
+  folder: root,
+  limit: 'memory.max',
+  peak: 'memory.peak',
+  kills: 'memory.events',
+};
 
 let groups = 0;
 

@@ -26,7 +26,11 @@ export class Child {
 
   constructor(command: string, args: readonly string[], options: SpawnOptions = {}) {
     const env = options.env && { ...compileCache, ...options.env };
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options, ...(env && { env }) });
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...options,
+      ...(env && { env }),
+    });
     this.process = child;
     running.add(child);
     const failed = once(child, 'error').then(([error]) => {

@@ -56,10 +56,16 @@ export async function startConsole(
   const tokens = typeof authenticate === 'function' ? sourceOf(authenticate) : authenticate;
   const others = openOtherConsoleDatabases(config, telemetry.logger);
   const database = { ...openConsoleDatabase(url, config, telemetry.logger, loginUrl), others };
-  const { component, servers } = createConsole(config, database, tokens, telemetry, { ...extras, visitors });
+  const { component, servers } = createConsole(config, database, tokens, telemetry, {
+    ...extras,
+    visitors,
+  });
   await component.start();
   const port = servers[0]?.port ?? 0;
-  const client = new ApiClient(`http://127.0.0.1:${port}`, { token: readToken(), 'x-forwarded-proto': 'https' });
+  const client = new ApiClient(`http://127.0.0.1:${port}`, {
+    token: readToken(),
+    'x-forwarded-proto': 'https',
+  });
   const stop = async (): Promise<void> => {
     client.close();
     await component.stop();
@@ -84,7 +90,14 @@ function sourceOf(authenticate: (given: string) => Authentication): TokenSource 
     tokensOf: () => new Map(),
     authenticateDigest: () => ({ status: 'unknown' }) as const,
   };
-  return { name: 'tokens', start: none, stop: none, authenticate, ...known, unready: () => undefined };
+  return {
+    name: 'tokens',
+    start: none,
+    stop: none,
+    authenticate,
+    ...known,
+    unready: () => undefined,
+  };
 }
 
 /** Takes the token of every organization, and a write token of each. */

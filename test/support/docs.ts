@@ -1,18 +1,45 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
+import { apiTables } from './api-page.ts';
+import { commandHelp } from './cli-page.ts';
+import { chartReadme } from '../chart/readme.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
 import { openApi30 } from './openapi-3.0.ts';
+import { restoringStatement } from './restore-letter.ts';
 import { settingsTable } from './settings-table.ts';
 import { tamperingsTable } from './tamperings-table.ts';
 
 /** Parts of documents that are made from the code: between two comments that name them. */
 export const generatedParts = [
-  { file: 'README.md', part: 'settings', make: () => Promise.resolve(settingsTable()) },
-  { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
-  { file: 'deploy/auditors.md', part: 'tamperings', make: () => Promise.resolve(tamperingsTable()) },
-  { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await projectImports()) },
+  {
+    file: 'docs/reference/settings.md',
+    part: 'settings',
+    make: () => Promise.resolve(settingsTable()),
+  },
+  {
+    file: 'docs/reference/metrics.md',
+    part: 'metrics',
+    make: () => Promise.resolve(metricsTables()),
+  },
+  {
+    file: 'docs/prove/auditors.md',
+    part: 'tamperings',
+    make: () => Promise.resolve(tamperingsTable()),
+  },
+  {
+    file: 'docs/operate/runbooks/RunledgerDeadLetters.md',
+    part: 'restore',
+    make: () => Promise.resolve(restoringStatement()),
+  },
+  { file: 'docs/reference/api.md', part: 'endpoints', make: apiTables },
+  { file: 'docs/reference/cli.md', part: 'help', make: commandHelp },
+  {
+    file: 'ARCHITECTURE.md',
+    part: 'arrows',
+    make: async () => arrowsGraph(await projectImports()),
+  },
   ...(['costs', 'needs', 'replayed', 'seen'] as const).map((part) => ({
     file: 'test/bench/capacity.md',
     part,
@@ -27,7 +54,11 @@ export const generatedParts = [
 export const generatedFiles = [
   { file: 'internal/intake/openapi-3.0.yaml', make: openApi30 },
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
-  { file: 'charts/runledger/files/dashboards/runledger.json', make: () => Promise.resolve(dashboard()) },
+  { file: 'charts/runledger/README.md', make: chartReadme },
+  {
+    file: 'charts/runledger/files/dashboards/runledger.json',
+    make: () => Promise.resolve(dashboard()),
+  },
   {
     file: 'charts/runledger/files/alerts.yaml',
     make: () => readFile(new URL('../../deploy/prometheus/alerts.rules.yaml', import.meta.url), 'utf8'),

@@ -1,10 +1,11 @@
-import { spawn, type SpawnOptions } from 'node:child_process';
+import { execFileSync, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync } from 'node:fs';
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { makeFifo } from '../../internal/job/fifo.ts';
+import { repository } from './helm.ts';
 
 /** What a caller sees of a program. */
 export interface Outcome {
@@ -14,25 +15,31 @@ export interface Outcome {
   stderr: string;
 }
 
-const launcher = join(import.meta.dirname, '../../cmd/exec/runledger');
+/** The program `runledger`, as `make command` builds it. */
+export const program = join(repository, '.cache/runledger/runledger');
 
 /** The automation of the runs that tests report. */
 export const automation = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 
 /** A command with `runledger exec` before it. */
 export function reported(command: readonly string[], options: readonly string[] = []): string[] {
-  return [launcher, 'exec', '--automation', automation, ...options, '--', ...command];
+  return [program, 'exec', '--automation', automation, ...options, '--', ...command];
 }
 
 /** `runledger` with these arguments. */
 export function runledger(...args: string[]): string[] {
-  return [launcher, ...args];
+  return [program, ...args];
 }
 
 /** The environment of a command: that of a plain login, and the settings. */
 export function environmentWith(settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { HOME, TMPDIR } = process.env;
-  return { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME, ...(TMPDIR && { TMPDIR }), ...settings };
+  return {
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    HOME,
+    ...(TMPDIR && { TMPDIR }),
+    ...settings,
+  };
 }
 
 /**
@@ -46,7 +53,11 @@ export async function outcomeOf(
   meanwhile: (pid: number) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Outcome> {
   const [out, error] = [pipe(), pipe()];
-  const child = spawn(program, args, { stdio: ['ignore', out.writer, error.writer], env, ...options });
+  const child = spawn(program, args, {
+    stdio: ['ignore', out.writer, error.writer],
+    env,
+    ...options,
+  });
   closeSync(out.writer);
   closeSync(error.writer);
   const [[code, signal], stdout, stderr] = await Promise.all([
@@ -58,10 +69,12 @@ export async function outcomeOf(
   return { code, signal, stdout, stderr };
 }
 
+/** A pipe, made of a FIFO: Node cannot make one. */
 function pipe(): { writer: number; content: Promise<string> } {
-  const fifo = makeFifo();
-  if (fifo === undefined) throw new Error('no folder for temporary files');
-  closeSync(fifo.blockingReader);
-  const reader = new Socket({ fd: fifo.reader, readable: true, writable: false });
-  return { writer: fifo.writer, content: text(reader) };
+  const path = join(tmpdir(), `.runledger-${process.pid}-${process.hrtime.bigint().toString(36)}`);
+  execFileSync('mkfifo', ['-m', '600', path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY);
+  unlinkSync(path);
+  return { writer, content: text(new Socket({ fd: reader, readable: true, writable: false })) };
 }

@@ -82,7 +82,10 @@ export async function tickAt(
     schedules,
     ...given,
     listeners: [
-      { recordTransitions: async (_trx, part) => void transitions.push(...part), recordTick: async () => {} },
+      {
+        recordTransitions: async (_trx, part) => void transitions.push(...part),
+        recordTick: async () => {},
+      },
       ...(given.listeners ?? []),
     ],
   });

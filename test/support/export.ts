@@ -1,8 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { run } from '../../cmd/export/run.ts';
+import { runAdmin } from './admin.ts';
 import type { Manifest } from '../../internal/record/archive/manifest.ts';
 
 export const acme20 = 'organization=acme/day=2026-11-20/events.ndjson';
@@ -22,15 +21,8 @@ export async function runExport(
   isTTY = false,
 ): Promise<ExportRun> {
   const pieces: Buffer[] = [];
-  let stderr = '';
-  const stdout = new Writable({
-    write: (piece: Buffer, _encoding, done) => {
-      pieces.push(piece);
-      done();
-    },
-  });
-  const terminal = { isTTY, write: (text: string) => (stderr += text) };
-  const code = await run([...args], { stdout, stderr: terminal, env });
+  const onOutput = (piece: Buffer): void => void pieces.push(piece);
+  const { code, stderr } = await runAdmin(['export', ...args], { env, isTTY, onOutput });
   return { code, stdout: Buffer.concat(pieces), stderr };
 }
 

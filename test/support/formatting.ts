@@ -21,7 +21,9 @@ export async function unformattedFiles(): Promise<Unformatted> {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'runledger');
   const list = join(folder, `formatted-${hash('sha256', settings.join()).slice(0, 16)}`);
   const known = new Set((await readFile(list, 'utf8').catch(() => '')).split('\n'));
-  const named = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
+  const named = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+  });
   const keys = new Map<string, string>();
   for (const file of named.trim().split('\n').filter(existsSync)) {
     const key = hash('sha256', Buffer.concat([Buffer.from(`${file}\0`), await readFile(file)]));

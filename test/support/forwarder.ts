@@ -100,7 +100,12 @@ export class Forwarder implements AsyncDisposable {
       resetSocket(near);
       return;
     }
-    const far = connect({ port: this.target, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
+    const far = connect({
+      port: this.target,
+      host: '127.0.0.1',
+      noDelay: true,
+      allowHalfOpen: true,
+    });
     const connection = { near, far, dead: false };
     this.#connections.add(connection);
     this.#pump(connection, near, far);

@@ -18,8 +18,16 @@ export async function cruiseImports(root: string): Promise<ICruiseResult> {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, withPlainImports(await readFile(join(root, file), 'utf8')));
     }
-    const options = { baseDir: copy, ruleSet: rules, validate: true, doNotFollow: { path: 'node_modules' } };
-    const resolving = { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'] };
+    const options = {
+      baseDir: copy,
+      ruleSet: rules,
+      validate: true,
+      doNotFollow: { path: 'node_modules' },
+    };
+    const resolving = {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types', 'default'],
+    };
     const { output } = await cruise(['internal', 'cmd'], options, resolving);
     if (typeof output === 'string') throw new Error(output);
     return output;

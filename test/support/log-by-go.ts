@@ -35,6 +35,8 @@ async function run(...args: string[]): Promise<string> {
   try {
     return (await promisify(execFile)(program, args)).stdout.trim();
   } catch (error) {
-    throw new Error((error as { stderr?: string }).stderr?.trim() ?? String(error), { cause: error });
+    throw new Error((error as { stderr?: string }).stderr?.trim() ?? String(error), {
+      cause: error,
+    });
   }
 }

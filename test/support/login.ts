@@ -34,7 +34,7 @@ export class TokenFile implements AsyncDisposable {
     const documents = organizations.flatMap((organization) =>
       (['read', 'write'] as const).map((scope) => {
         const token = scope === 'read' ? readToken(organization) : `write-token-of-${organization}`;
-        return secretManifest({ organization, scope, entries: tokenEntry({ token, scope }, 1) });
+        return secretManifest({ organization, scope, entries: tokenEntry(token, scope) });
       }),
     );
     await writeFile(this.path, documents.join('---\n'));

@@ -36,12 +36,19 @@ export class MakeRun {
   /** A process that need not become ready. */
   spawn(settings: Record<string, string> = {}): Child {
     // A group of its own, as a terminal makes one: Ctrl-C reaches all of it.
-    return new Child('make', ['run'], { cwd: root, detached: true, env: { ...this.environment, ...settings } });
+    return new Child('make', ['run'], {
+      cwd: root,
+      detached: true,
+      env: { ...this.environment, ...settings },
+    });
   }
 
   /** `make demo`, which plays about so many events at full speed. */
   demo(events: number): Child {
-    return new Child('make', ['demo', `EVENTS=${events}`, 'RATE=0'], { cwd: root, env: this.environment });
+    return new Child('make', ['demo', `EVENTS=${events}`, 'RATE=0'], {
+      cwd: root,
+      env: this.environment,
+    });
   }
 
   /** The environment that leads `make run` and `make demo` to the folder and the ports. */

@@ -22,6 +22,8 @@ import {
   storeMetrics,
 } from '../../internal/kit/telemetry/worker-metrics.ts';
 
+import { compactTable } from './api-page.ts';
+
 /** What a metric of the library knows of itself; its types do not say. */
 interface Described {
   name: string;
@@ -93,7 +95,12 @@ function metricsOf(register: (registry: Registry) => void): (Described & { type:
   register(registry);
   return registry.getMetricsAsArray().map((metric) => {
     const { name, help, labelNames } = metric as unknown as Described;
-    return { name, help, labelNames: labelNames.filter((label) => label !== 'le'), type: typeOf(metric) };
+    return {
+      name,
+      help,
+      labelNames: labelNames.filter((label) => label !== 'le'),
+      type: typeOf(metric),
+    };
   });
 }
 
@@ -107,7 +114,7 @@ function typeOf(metric: object): string {
 function table(metrics: (Described & { type: string })[]): string {
   const rows = metrics.map(({ name, type, labelNames, help }) => {
     const labels = labelNames.map((label) => `\`${label}\``).join(' ');
-    return `| \`${name}\` | ${type} | ${labels} | ${help} |`;
+    return [`\`${name}\``, type, labels, help];
   });
-  return ['| Metric | Type | Labels | What it says |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return compactTable(['Metric', 'Type', 'Labels', 'What it says'], rows);
 }

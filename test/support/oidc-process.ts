@@ -48,8 +48,18 @@ function configuration(): Configuration {
   };
   return {
     clients: [
-      { ...client, client_id: 'runledger', client_secret: 'a-secret-of-the-console', response_types: ['code'] },
-      { ...client, client_id: 'other', client_secret: 'a-secret-of-another', response_types: ['code'] },
+      {
+        ...client,
+        client_id: 'runledger',
+        client_secret: 'a-secret-of-the-console',
+        response_types: ['code'],
+      },
+      {
+        ...client,
+        client_id: 'other',
+        client_secret: 'a-secret-of-another',
+        response_types: ['code'],
+      },
     ],
     // Groups are in the id token or at the userinfo endpoint, as the account says.
     conformIdTokenClaims: false,
@@ -65,14 +75,24 @@ function configuration(): Configuration {
     }),
     loadExistingGrant,
     cookies: { keys: ['a key of a test'] },
-    ttl: { Interaction: 60, Session: 60, Grant: 60, IdToken: 60, AccessToken: 60, AuthorizationCode: 60 },
+    ttl: {
+      Interaction: 60,
+      Session: 60,
+      Grant: 60,
+      IdToken: 60,
+      AccessToken: 60,
+      AuthorizationCode: 60,
+    },
   };
 }
 
 /** Consents to everything. */
 async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
   const { session, client, provider, params } = oidc;
-  const grant = new provider.Grant({ clientId: String(client?.clientId), accountId: String(session?.accountId) });
+  const grant = new provider.Grant({
+    clientId: String(client?.clientId),
+    accountId: String(session?.accountId),
+  });
   grant.addOIDCScope(String(params?.['scope']));
   await grant.save();
   return grant;

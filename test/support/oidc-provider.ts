@@ -7,7 +7,12 @@ const asciiJson = (value: object): string =>
   JSON.stringify(value).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** A person at the provider: the claims. */
-export type Account = { sub: string; name?: string; groups?: unknown; atUserinfo?: object } & Record<string, unknown>;
+export type Account = {
+  sub: string;
+  name?: string;
+  groups?: unknown;
+  atUserinfo?: object;
+} & Record<string, unknown>;
 
 /** A real OpenID Connect provider in a process of its own. It can end and start again. */
 export class OidcProvider {
@@ -48,7 +53,9 @@ export class OidcProvider {
   /** Resolves when it answers. */
   async startAgain(): Promise<void> {
     const env = { ...process.env, PORT: String(this.#port) };
-    this.#child = new Child(process.execPath, ['test/support/oidc-process.ts', this.#redirectUri], { env });
+    this.#child = new Child(process.execPath, ['test/support/oidc-process.ts', this.#redirectUri], {
+      env,
+    });
     await this.#child.line(/^http:/);
   }
 

@@ -9,7 +9,12 @@ import { marginMs } from './expectations.ts';
 export const automationId = '0190a0b0-0000-7000-8000-000000000001';
 
 /** A nightly run, expected at 02:30. */
-export const nightly = { schedule: '30 2 * * *', grace: '10m', maxDuration: '45m', failures: { consecutive: 1 } };
+export const nightly = {
+  schedule: '30 2 * * *',
+  grace: '10m',
+  maxDuration: '45m',
+  failures: { consecutive: 1 },
+};
 
 /** A time of 25 November 2026, UTC. */
 export function at(time: string): number {

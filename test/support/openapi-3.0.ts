@@ -44,7 +44,12 @@ function asIn30({ $ref, const: constant, ...node }: Node): Node {
   }
   const isNull = (one: unknown): boolean => isNode(one) && one['type'] === 'null';
   if (!Array.isArray(oneOf) || !oneOf.some(isNull)) return node;
-  return { ...omit(node, 'oneOf'), type: 'object', nullable: true, allOf: oneOf.filter((one) => !isNull(one)) };
+  return {
+    ...omit(node, 'oneOf'),
+    type: 'object',
+    nullable: true,
+    allOf: oneOf.filter((one) => !isNull(one)),
+  };
 }
 
 function isNode(value: unknown): value is Node {

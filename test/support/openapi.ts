@@ -13,7 +13,11 @@ export interface OpenApiResponse {
   headers?: Record<string, { required?: boolean }>;
   content?: Record<
     string,
-    { schema: object; example?: unknown; examples?: Record<string, { $ref?: string; value?: unknown }> }
+    {
+      schema: object;
+      example?: unknown;
+      examples?: Record<string, { $ref?: string; value?: unknown }>;
+    }
   >;
 }
 
@@ -28,7 +32,9 @@ export interface OpenApiOperation {
   operationId?: string;
   tags?: string[];
   parameters?: OpenApiParameter[];
-  requestBody?: { content: Record<string, { schema: object; examples: Record<string, { value: unknown }> }> };
+  requestBody?: {
+    content: Record<string, { schema: object; examples: Record<string, { value: unknown }> }>;
+  };
   responses: Record<string, OpenApiResponse>;
 }
 
@@ -88,7 +94,9 @@ export async function readOpenApi({ dereferenced = false } = {}): Promise<OpenAp
     const output = join(folder, 'openapi.json');
     const args = ['bundle', source, '--output', output, ...(dereferenced ? ['--dereferenced'] : [])];
     const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-    await promisify(execFile)('node_modules/.bin/redocly', args, { env: { ...process.env, ...quiet } });
+    await promisify(execFile)('node_modules/.bin/redocly', args, {
+      env: { ...process.env, ...quiet },
+    });
     return JSON.parse(await readFile(output, 'utf8')) as OpenApiDocument;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -32,7 +32,7 @@ export interface Execution extends ExecutionKey {
 /**
  * The executions that a set of events makes, by key. The order of the events does not matter, and
  * an event that occurs more than once (same id) counts once: the result is a function of the set
- * (ARCHITECTURE.md, "Outcomes"). Production never calls this: `internal/store` says the same in
+ * (docs/design/outcomes.md). Production never calls this: `internal/store` says the same in
  * SQL, and this is the oracle that a property test (and the audit of the fault tests) holds the SQL
  * to.
  */

@@ -39,7 +39,14 @@ export class OwnProvider implements AsyncDisposable {
 
   idToken(claims: JWTPayload = this.claims): Promise<string> {
     const now = Math.floor(Date.now() / 1_000);
-    const valid = { iss: this.issuer, sub: 'alice', aud: 'runledger', iat: now, exp: now + 600, groups: ['staff'] };
+    const valid = {
+      iss: this.issuer,
+      sub: 'alice',
+      aud: 'runledger',
+      iat: now,
+      exp: now + 600,
+      groups: ['staff'],
+    };
     return new SignJWT({ ...valid, ...claims }).setProtectedHeader({ alg: 'RS256' }).sign(this.#keys.privateKey);
   }
 
@@ -48,7 +55,10 @@ export class OwnProvider implements AsyncDisposable {
     this.requests.set(path, this.count(path) + 1);
     request.resume();
     const body = this.failing ? undefined : await this.#bodyOf(path);
-    response.writeHead(body === undefined ? 500 : 200, { 'content-type': 'application/json', connection: 'close' });
+    response.writeHead(body === undefined ? 500 : 200, {
+      'content-type': 'application/json',
+      connection: 'close',
+    });
     response.end(JSON.stringify(body ?? {}));
   }
 
@@ -66,7 +76,12 @@ export class OwnProvider implements AsyncDisposable {
       case '/jwks':
         return { keys: [{ ...(await exportJWK(this.#keys.publicKey)), alg: 'RS256', use: 'sig' }] };
       case '/token':
-        return { access_token: 'x', token_type: 'bearer', expires_in: 60, id_token: await this.idToken() };
+        return {
+          access_token: 'x',
+          token_type: 'bearer',
+          expires_in: 60,
+          id_token: await this.idToken(),
+        };
       default:
         return undefined;
     }

@@ -11,8 +11,18 @@ const run = promisify(execFile);
 
 export type UserIds = { uid: number; gid: number };
 
+/** For moves of organizations: with fewer workers, their tables and moves take turns. */
+const replicating = ['wal_level=logical', 'max_worker_processes=24', 'max_logical_replication_workers=16']
+  .concat(
+    'max_sync_workers_per_subscription=11',
+    'max_replication_slots=40',
+    'max_wal_senders=40',
+    'wal_retrieve_retry_interval=100ms',
+  )
+  .flatMap((setting) => ['-c', setting]);
+
 /** Tests kill processes and not machines: written data survives without fsync. */
-const cheap = ['-c', 'fsync=off', '-c', 'max_connections=60', '-c', 'shared_buffers=64MB'];
+const cheap = ['-c', 'fsync=off', '-c', 'max_connections=60', ...replicating, '-c', 'shared_buffers=64MB'];
 
 /**
  * A real Postgres on a free port. It can be stopped and started again on its data. Postgres refuses
@@ -75,7 +85,9 @@ export class PostgresServer {
   /** Resolves once it takes connections, recovered from whatever happened. */
   async startAgain(): Promise<void> {
     const args = ['-D', this.#folder, '-p', String(this.port), '-k', this.#folder, '-c', 'listen_addresses=127.0.0.1'];
-    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], { ...this.user });
+    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], {
+      ...this.user,
+    });
     await this.#child.line(/database system is ready to accept (?:read-only )?connections/);
   }
 
@@ -147,9 +159,12 @@ export async function postgresUser(): Promise<UserIds> {
 }
 
 /**
- * Debian keeps the server's programs beside the PATH, in a folder per version; the newest is taken.
+ * A program of Postgres: in the folder POSTGRES_BIN, or in the newest of those that Debian keeps
+ * beside the PATH, one for each version.
  */
 export async function binary(name: string): Promise<string> {
+  const given = process.env['POSTGRES_BIN'];
+  if (given !== undefined) return join(given, name);
   const root = '/usr/lib/postgresql';
   const versions = await readdir(root).catch(() => []);
   const newest = versions

@@ -4,7 +4,10 @@ import type { Answer } from './api-client.ts';
 /** The answer is a problem document of this status and kind. */
 export function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.status, answer.body).to.equal(status);
-  expect(answer.headers).to.include({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' });
+  expect(answer.headers).to.include({
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+  });
   expect(answer.json()).to.include({ status, type: `https://runledger.dev/problems/${code}` });
 }
 

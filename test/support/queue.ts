@@ -9,7 +9,11 @@ import type { RedisServer } from './redis-server.ts';
 export async function withQueue<T>(url: string, use: (queue: Queue) => Promise<T>, name = 'events'): Promise<T> {
   const connection = createConsumerRedis(url);
   connection.on('error', () => undefined);
-  const queue = new Queue(name, { connection, prefix: keyPrefix(name), defaultJobOptions: { attempts: 1_000_000 } });
+  const queue = new Queue(name, {
+    connection,
+    prefix: keyPrefix(name),
+    defaultJobOptions: { attempts: 1_000_000 },
+  });
   try {
     return await use(queue);
   } finally {

@@ -32,7 +32,10 @@ export function nastyRequests({ endpoint, known }: RequestMaterial): Request[] {
     const texts = place === 'header' ? values.map(headerText) : [...values.map(encodeURIComponent), ...odd];
     const others = endpoint.parameters.filter((other) => other.in === 'path' && other.name !== name);
     const given = others.map((other) => [other.name, encodeURIComponent(known[other.name]?.[0] ?? '')] as const);
-    return texts.map((text) => ({ ...requestOf(endpoint, [...given, [name, text]], (one) => one), method }));
+    return texts.map((text) => ({
+      ...requestOf(endpoint, [...given, [name, text]], (one) => one),
+      method,
+    }));
   });
 }
 

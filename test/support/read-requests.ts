@@ -21,7 +21,11 @@ export async function readEndpoints(): Promise<ReadEndpoint[]> {
 }
 
 function endpointOf(path: string, { parameters = [], responses }: OpenApiOperation): ReadEndpoint {
-  return { path, parameters, isStream: responses['200']?.content?.['text/event-stream'] !== undefined };
+  return {
+    path,
+    parameters,
+    isStream: responses['200']?.content?.['text/event-stream'] !== undefined,
+  };
 }
 
 /** Names of parameters with their values. */

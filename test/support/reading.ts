@@ -90,7 +90,9 @@ export async function readAll(
   let cursor: string | null = null;
   do {
     if (cursor !== null) await between();
-    const next: Answer = await client.send({ path: cursor === null ? path : withParameter(path, 'cursor', cursor) });
+    const next: Answer = await client.send({
+      path: cursor === null ? path : withParameter(path, 'cursor', cursor),
+    });
     if (next.status !== 200) throw new Error(`${next.status}: ${next.body}`);
     const page = next.json<ListAnswer>();
     items.push(...page.items);

@@ -68,7 +68,11 @@ export class RedisServer {
 
   /** Works on a connection of its own. Rejects at once when Redis cannot be reached. */
   async use<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
-    const redis = new Redis(this.url, { maxRetriesPerRequest: 0, retryStrategy: () => null, connectTimeout: 30_000 });
+    const redis = new Redis(this.url, {
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+      connectTimeout: 30_000,
+    });
     redis.on('error', () => undefined);
     try {
       return await work(redis);

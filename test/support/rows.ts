@@ -42,7 +42,9 @@ async function storedAndCounted(database: string): Promise<{ stored: string[]; c
  * One figure of a registry: the value of the metric with these labels, 0 when there is none yet.
  */
 export async function figure(
-  registry: { getMetricsAsJSON(): Promise<{ name: string; values: { value: number; labels: object }[] }[]> },
+  registry: {
+    getMetricsAsJSON(): Promise<{ name: string; values: { value: number; labels: object }[] }[]>;
+  },
   name: string,
   labels: Record<string, string | number> = {},
 ): Promise<number> {

@@ -65,7 +65,10 @@ export class RunledgerProcess {
 
   async #page(path: string, withinMs: number): Promise<{ status: number; text: string }> {
     const signal = AbortSignal.timeout(withinMs);
-    const response = await fetch(`${this.#ops}${path}`, { signal, headers: { connection: 'close' } });
+    const response = await fetch(`${this.#ops}${path}`, {
+      signal,
+      headers: { connection: 'close' },
+    });
     return { status: response.status, text: await response.text() };
   }
 }

@@ -7,7 +7,7 @@ import { PostgresServer } from './postgres-server.ts';
 import { declaredIn, executionWith } from './some-execution.ts';
 import { openDatabase } from './store.ts';
 
-/** Where README.md has them from. */
+/** Where documents have them from. */
 const folder = new URL('../../deploy/screenshots/', import.meta.url).pathname;
 
 /** Takes a picture of each screen, dark and light, from the record of the fleet. */
@@ -18,7 +18,9 @@ async function takeScreenshots(): Promise<void> {
   await migrateToLatest(db);
   await storeFleet(db);
   const viewer = { subject: 'ada', name: 'ada@example.com', organizations: ['acme'] };
-  const console = await startConsole(url, {}, undefined, { findViewer: () => Promise.resolve(viewer) });
+  const console = await startConsole(url, {}, undefined, {
+    findViewer: () => Promise.resolve(viewer),
+  });
   const browser = await startBrowser();
   const screens = {
     overview: '',

@@ -30,7 +30,9 @@ export const withLeaves = { macKey };
 /** Extends and signs the logs until no leaf waits. */
 export async function seal(db: Database, mostLeaves = 1_000): Promise<void> {
   while (((await extendLogs(db, [macKey], mostLeaves))?.placed ?? 0) > 0);
-  await signLogs(db, async ({ organization, head }) => ({ note: signCheckpoint(organization, head, logKeys) }));
+  await signLogs(db, async ({ organization, head }) => ({
+    note: signCheckpoint(organization, head, logKeys),
+  }));
 }
 
 /** The newest checkpoint, with its signature checked. */

@@ -1,4 +1,4 @@
-import { createSealer, ledgerSettings } from '../../cmd/worker/sealer.ts';
+import { createSealers, ledgerSettings } from '../../cmd/worker/sealer.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
@@ -18,7 +18,7 @@ export async function sealUntil(
   const { logger, lines } = recordingLogger();
   const telemetry = createTelemetry('worker', 'silent');
   const config = readConfig(ledgerSettings, { LEDGER_KEY: logKey, LEDGER_WITNESSES: witnesses });
-  const sealer = createSealer(config, db, { ...telemetry, logger });
+  const sealer = createSealers(config, new Map([['first', db]]), { ...telemetry, logger }).get('first');
   const metrics = () => telemetry.registry.metrics();
   await sealer?.start();
   try {

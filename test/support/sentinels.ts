@@ -33,7 +33,10 @@ export class Sentinel implements AsyncDisposable {
 
   /** Runs `SENTINEL` with these words. */
   async command(...words: string[]): Promise<unknown> {
-    const redis = new Redis(this.port, '127.0.0.1', { maxRetriesPerRequest: 0, retryStrategy: () => null });
+    const redis = new Redis(this.port, '127.0.0.1', {
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    });
     redis.on('error', () => undefined);
     try {
       return await redis.call('sentinel', ...words);

@@ -34,7 +34,14 @@ export async function writeExport(
   const day = { organization: 'acme', day: dayOf(at) };
   const objects = await openObjects(files.path(name));
   const checkpointOf = async (id: string) => (await getCheckpoint(db, id))?.note;
-  const run = { record: createQueries(db), objects, format, checkpointOf, acts, erasedTexts: 0 };
+  const run = {
+    record: createQueries(db),
+    objects,
+    format,
+    checkpointOf,
+    acts,
+    changes: { erasedTexts: 0, sealings: 0 },
+  };
   await exportDay(run, day, 1);
   return files.path(`${name}/${folderOfDay(day)}${objectName(1, format)}`);
 }

@@ -6,15 +6,15 @@ import { declarationSettings } from '../../cmd/controller/declaration-settings.t
 import { jobSettings } from '../../cmd/controller/job-settings.ts';
 import { ownerSettings } from '../../cmd/controller/tokens.ts';
 import { notifierSettings } from '../../cmd/controller/notifier.ts';
-import { exportSettings } from '../../cmd/export/run.ts';
+import { commands } from '../../cmd/admin/commands.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../internal/wiring/tokens.ts';
 import { consoleDatabasesSettings } from '../../cmd/console/databases.ts';
-import { moveSettings } from '../../cmd/move/run.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';
 import { databasesSettings } from '../../cmd/worker/databases.ts';
 import { workerSettings } from '../../cmd/worker/worker.ts';
 import { processSettings } from '../../internal/config/process-settings.ts';
+import { compactTable } from './api-page.ts';
 import type { ConfigName } from '../../internal/config/read.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
 
@@ -41,24 +41,22 @@ export const processes: Record<string, readonly ConfigName[]> = {
     ...ownerSettings,
     'CONSOLE_PUBLIC_URL',
   ],
-  migrate: ['DATABASE_URL', 'DATABASE_URLS', 'LOG_LEVEL'],
-  move: moveSettings,
-  export: exportSettings,
+  ...Object.fromEntries(Object.entries(commands).map(([name, { declaration }]) => [name, declaration.settings])),
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };
 
 /** Variables of OpenTelemetry and Kubernetes, whose own documents describe them. */
 const ofOthers = /^(OTEL_|KUBE)/;
 
-/** The README's table of settings, made from the code that reads them. */
+/** The table of settings, made from the code that reads them. */
 export function settingsTable(): string {
   const own = Object.entries(settings).filter(([name]) => !ofOthers.test(name));
   const rows = own.map(([name, { default: value, desc }]) => {
     const users = Object.entries(processes).filter(([, names]) => names.includes(name as SettingName));
-    return `| \`${name}\` | ${shown(name as SettingName, value)} | ${users.map(([user]) => user).join(', ')} | ${desc ?? ''} |`;
+    return [`\`${name}\``, shown(name as SettingName, value), users.map(([user]) => user).join(', '), desc ?? ''];
   });
   const others = Object.keys(settings).filter((name) => ofOthers.test(name));
-  const table = ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  const table = compactTable(['Variable', 'Default', 'Used by', 'Meaning'], rows);
   return `${table}\n\n${wrapped(`These have the meaning that OpenTelemetry and Kubernetes give them: ${listed(others)}.`)}`;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/keys/key-tags.ts';
-import { placeReplyMs } from '../../internal/queue/keys/mirrored-keys.ts';
+import { nameOf, placeReplyMs } from '../../internal/queue/keys/idempotency.ts';
+import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/keys/key-places.ts';
 import { QueueClocks } from '../../internal/queue/clocks/queue-clocks.ts';
 import { connect, createProducerRedis, disconnect, labelOf } from '../../internal/queue/redis.ts';
 import type { Answer } from './api-client.ts';
@@ -21,7 +21,10 @@ interface Place {
   url: string;
 }
 
-export const keyedHeaders = (key: string) => ({ 'content-type': 'application/json', 'idempotency-key': key });
+export const keyedHeaders = (key: string) => ({
+  'content-type': 'application/json',
+  'idempotency-key': key,
+});
 
 /** Half of the callers have idempotency keys. */
 export function call(ingest: () => RunningIngest): Callers {
@@ -60,7 +63,12 @@ export function ownEvent(): Record<string, unknown> {
 
 function registerBulk({ client }: RunningIngest, events: readonly object[]): Promise<Answer> {
   const headers = { 'content-type': 'application/json' };
-  return client.send({ method: 'POST', path: '/v1/register/bulk/', headers, body: JSON.stringify(events) });
+  return client.send({
+    method: 'POST',
+    path: '/v1/register/bulk/',
+    headers,
+    body: JSON.stringify(events),
+  });
 }
 
 /** The body of a 201. A repeat gets 409 while the first request is under way. */
@@ -84,7 +92,10 @@ export async function expectRepeats(first: RunningIngest, other: RunningIngest):
       return ({ client }: RunningIngest) => client.register(event, keyedHeaders(key));
     },
     () => {
-      const events = Array.from({ length: 50 }, () => ({ ...ownEvent(), idempotency_key: randomUUID() }));
+      const events = Array.from({ length: 50 }, () => ({
+        ...ownEvent(),
+        idempotency_key: randomUUID(),
+      }));
       return (pod: RunningIngest) => registerBulk(pod, events);
     },
   ];
@@ -122,7 +133,7 @@ export async function keysOn(cluster: RedisCluster, master: RedisServer): Promis
   ] as const) {
     while (keys.length < count) {
       const key = randomUUID();
-      const tag = keyTags[placeOf(rangeOf(`acme:${key}`))];
+      const tag = keyTags[placeOf(rangeOf(nameOf('acme', ['caller', key])))];
       if ((await cluster.ownersOf(`{${tag}}`)).master === master) keys.push(key);
     }
   }

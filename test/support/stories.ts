@@ -49,7 +49,13 @@ export interface Story extends Partial<Omit<History, 'runs' | 'declaredAt'>> {
 export function evaluated({ expect: declared, runs = [], at: watermark, ...history }: Story): Evaluation {
   const { declaredAt = at('00:00') } = history;
   const rules = typeof declaredAt === 'number' ? since(declaredAt) : declaredAt;
-  const known = { gaps: [], hasOlderRuns: false, ...history, declaredAt: rules, runs: runs.map(run) };
+  const known = {
+    gaps: [],
+    hasOlderRuns: false,
+    ...history,
+    declaredAt: rules,
+    runs: runs.map(run),
+  };
   return evaluate(expectationOf(declared, { silent: true }), known, at(watermark), schedules);
 }
 

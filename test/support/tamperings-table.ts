@@ -1,3 +1,4 @@
+import { compactTable } from './api-page.ts';
 import { modes, tamperings, type Mode } from './tamperings.ts';
 
 /** The arguments by which somebody checks. */
@@ -6,6 +7,8 @@ const checks: Record<Mode, string> = {
   kept: '`--checkpoint`',
   state: '`--state`',
   export: '`--log --export`',
+  exportState: '`--log --export --state`',
+  witness: '`--witness`',
 };
 
 /** Who could do what, which check finds it, and what it prints: a table of Markdown. */
@@ -13,9 +16,9 @@ export function tamperingsTable(): string {
   const rows = Object.entries(tamperings([])).map(([what, { who = 'The owner of Postgres', found }]) => {
     const by = modes.filter((mode) => found[mode] !== undefined).map((mode) => checks[mode]);
     const sentences = [...new Set(modes.flatMap((mode) => found[mode] ?? []))];
-    return `| ${who} | ${what} | ${by.join(', ')} | ${sentences.map(shown).join(' ')} |`;
+    return [who, what, by.join(', '), sentences.map(shown).join(' ')];
   });
-  return ['| Who | Does what | Found by | `verify` prints |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return compactTable(['Who', 'Does what', 'Found by', '`verify` prints'], rows);
 }
 
 function shown(sentence: string): string {

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { textsDigestOf } from '../../internal/ledger/event-digest.ts';
+import { writeAct } from '../../internal/ledger/act.ts';
 import { joinIds, leafOfErasure, type Erasure } from '../../internal/ledger/erasure.ts';
 import { leafOf } from '../../internal/ledger/leaf.ts';
 import { macOf } from '../../internal/ledger/mac.ts';
+import { packTile, unpackTile } from '../../internal/ledger/tiles.ts';
 import { storedJson } from '../../internal/ledger/stored-json.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
@@ -17,9 +19,11 @@ import { macKey, seal, withLeaves } from './sealed-log.ts';
 /**
  * How somebody checks. `live`: `verify` with Postgres. `kept` and `state`: the same with
  * `--checkpoint` or `--state` of before. `export`: `verify --log --export`, with what the console
- * serves and exports afterwards.
+ * serves and exports afterwards. `exportState`: that with `--state`. `witness`: `verify --witness`,
+ * of a witness that cosigned the checkpoint of before, and was asked to cosign the one of
+ * afterwards.
  */
-export const modes = ['live', 'kept', 'state', 'export'] as const;
+export const modes = ['live', 'kept', 'state', 'export', 'exportState', 'witness'] as const;
 export type Mode = (typeof modes)[number];
 
 /** What somebody with all rights does to the database, and the sentences that find it, by mode. */
@@ -35,6 +39,7 @@ const changed = 'Event {id} is not the one that the log has: it was changed.';
 const removed = 'Event {id} is in the log, and not in the record: it was removed.';
 const added = 'Event {id} is in the record, and not in the log: it was added.';
 const notSigned = 'The first {n} leaves of the log are not those that its checkpoint signed.';
+const notCosigned = 'The witness {…} has not cosigned the checkpoint.';
 const fewer = 'The log has {n} leaves, and a checkpoint of {n} leaves was signed.';
 const otherOutcome = 'Execution {id} of automation {id} has another outcome than its events give.';
 const cut = 'A row of {…} has no whole leaves: it was changed.';
@@ -53,6 +58,11 @@ export function patternOf(sentence: string): RegExp {
   const escaped = sentence.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
   const filled = escaped.replaceAll('{id}', '[^\\n]+').replaceAll('{n}', '[\\d,]+').replaceAll('{…}', '[^\\n]+');
   return new RegExp(`^${filled}$`, 'm');
+}
+
+/** What only somebody with a memory of before finds. */
+function byMemory(sentence: string): Tampering['found'] {
+  return { kept: [sentence], state: [sentence], exportState: [sentence] };
 }
 
 /** Everywhere that an event is looked at. */
@@ -167,8 +177,20 @@ function ofEvents(events: readonly AcceptedEvent[], first: string, second: strin
 function ofErasures(first: string, second: string): Record<string, Tampering> {
   const record = async (db: Database, erasure: Partial<Erasure>): Promise<Erasure> => {
     const { id, createdAt } = anEvent();
-    const told = { organization: 'acme', erased_at: new Date(createdAt), erased_by: 'ana', reason: 'ticket 7' };
-    const whole: Erasure = { ...told, id, scope: 'text', automation_id: null, event_ids: joinIds([first]), ...erasure };
+    const told = {
+      organization: 'acme',
+      erased_at: new Date(createdAt),
+      erased_by: 'ana',
+      reason: 'ticket 7',
+    };
+    const whole: Erasure = {
+      ...told,
+      id,
+      scope: 'text',
+      automation_id: null,
+      event_ids: joinIds([first]),
+      ...erasure,
+    };
     await db.insertInto('erasures').values(whole).execute();
     return whole;
   };
@@ -212,18 +234,18 @@ function ofErasures(first: string, second: string): Record<string, Tampering> {
         await sql`update events set description = ${description}, salt = ${salt}, texts_digest = null
           where id = ${first}`.execute(db);
       },
-      found: { live: ['Event {id} has texts that were erased: they were put back.'] },
+      found: everywhere('Event {id} has texts that were erased: they were put back.'),
     },
     'puts another text where one was erased': {
       tamper: async (db) => {
         await eraseTexts(db);
         await sql`update events set description = 'Payment approved' where id = ${first}`.execute(db);
       },
-      found: { live: ['Event {id} has texts that were erased: they were put back.'] },
+      found: everywhere('Event {id} has texts that were erased: they were put back.'),
     },
     'records an erasure of events that are still there': {
       tamper: (db) => record(db, { scope: 'organization', event_ids: joinIds([first, second]) }),
-      found: { live: [unknownErasure] },
+      found: everywhere(unknownErasure),
     },
     'removes an event, and records that it was erased': {
       tamper: async (db) => {
@@ -238,14 +260,14 @@ function ofErasures(first: string, second: string): Record<string, Tampering> {
         const erasure = await record(db, { scope: 'organization' });
         await appendSealed(db, leafOfErasure(erasure));
       },
-      found: { live: ['Event {id} is in the record, although erasure {id} says that it is gone.'] },
+      found: everywhere('Event {id} is in the record, although erasure {id} says that it is gone.'),
     },
     'changes who has erased data': {
       tamper: async (db) => {
         await eraseTexts(db);
         await sql`update erasures set erased_by = 'eve'`.execute(db);
       },
-      found: { live: ['The record of erasure {id} by {…} is not the one that the log has.'] },
+      found: everywhere('The record of erasure {id} by {…} is not the one that the log has.'),
     },
     'removes the record of an erasure': {
       tamper: async (db) => {
@@ -268,14 +290,22 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
       tamper: async (db) => {
         await sql`update events set description = 'x' where id = ${events[140]?.id}`.execute(db);
         const leaf = leafOf(await rowOf(db, events[140]?.id ?? ''));
-        await sql`update log_tiles set content = overlay(content placing ${leaf}::bytea from 1)
-          where organization = 'acme' and level = 0`.execute(db);
+        const { content } = await db
+          .selectFrom('log_tiles')
+          .select('content')
+          .where('level', '=', 0)
+          .executeTakeFirstOrThrow();
+        const tile = unpackTile(content);
+        leaf.copy(tile);
+        await sql`update log_tiles set content = ${packTile(tile)} where organization = 'acme' and level = 0`.execute(
+          db,
+        );
       },
       found: everywhere(notSigned),
     },
     'removes leaves': {
       tamper: (db) => sql`delete from log_tails where organization = 'acme'`.execute(db),
-      found: { live: [fewer, added] },
+      found: { live: [fewer, added], export: [fewer] },
     },
     'hides a tile of leaves, and removes its events': {
       tamper: async (db) => {
@@ -290,12 +320,16 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
     },
     'changes which ids a tile of leaves says to have': {
       tamper: (db) => sql`update log_tiles set first_id = last_id where level = 0`.execute(db),
-      found: { live: ['Tile {n} of the log has other ids than its row says: the row was changed.'] },
+      found: {
+        live: ['Tile {n} of the log has other ids than its row says: the row was changed.'],
+      },
     },
     'changes a hash of the log': {
       tamper: (db) =>
         sql`update log_tiles set content = set_byte(content, 1, get_byte(content, 1) # 1) where level = 1`.execute(db),
-      found: { live: ['The hashes that the log has are not those of its leaves: they were changed.'] },
+      found: {
+        live: ['The hashes that the log has are not those of its leaves: they were changed.'],
+      },
     },
     'adds an event with a leaf outside of the tree': {
       tamper: async (db) => {
@@ -325,8 +359,11 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
       found: { kept: [fewer], state: [fewer] },
     },
     'adds an act': {
-      tamper: (db) =>
-        sql`insert into log_acts (organization, id, act) values ('acme', ${anEvent().id}, '{}')`.execute(db),
+      tamper: (db) => {
+        const { id, createdAt } = anEvent();
+        const act = writeAct({ ...anAct, id, at: new Date(createdAt) });
+        return db.insertInto('log_acts').values({ organization: 'acme', id, act }).execute();
+      },
       found: { live: ['The act {id} is not in the log: it was added.'] },
     },
     'changes an act': {
@@ -335,7 +372,7 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
         await seal(db);
         await sql`update log_acts set act = replace(act, 'ana', 'eve')`.execute(db);
       },
-      found: { live: ['The act {id} is not the one that the log has.'] },
+      found: everywhere('The act {id} is not the one that the log has.'),
     },
     'removes an act': {
       tamper: async (db) => {
@@ -343,7 +380,7 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
         await seal(db);
         await sql`delete from log_acts`.execute(db);
       },
-      found: { live: ['The act {id} is in the log, and its text is missing.'] },
+      found: everywhere('The act {id} is in the log, and its text is missing.'),
     },
     'rewrites the whole record, and signs it': {
       who: 'The owner of Postgres and of the key',
@@ -354,7 +391,7 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
         await recordEvents(db, events.slice(10, 290), withLeaves);
         await seal(db);
       },
-      found: { kept: [notSigned], state: [notSigned] },
+      found: { ...byMemory(notSigned), witness: [notCosigned] },
     },
     'restores an older state of the record, and signs it': {
       who: 'The owner of Postgres and of the key',
@@ -365,7 +402,7 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
         await recordEvents(db, events.slice(0, 100), withLeaves);
         await seal(db);
       },
-      found: { kept: [fewer], state: [fewer] },
+      found: { ...byMemory(fewer), witness: [notCosigned] },
     },
   };
 }
@@ -397,7 +434,9 @@ function ofExecutions(): Record<string, Tampering> {
     },
     'removes an execution': {
       tamper: (db) => sql`delete from executions where execution_id = 'run 3'`.execute(db),
-      found: { live: ['Execution {id} of automation {id} has events, and is not in the record: it was removed.'] },
+      found: {
+        live: ['Execution {id} of automation {id} has events, and is not in the record: it was removed.'],
+      },
     },
     'hides executions that run': {
       tamper: (db) => sql`delete from running_executions`.execute(db),

@@ -3,7 +3,7 @@ export function secondsAgo(seconds: number): string {
   return new Date(Date.now() - seconds * 1_000).toISOString().replace(/\.\d+/, '');
 }
 
-/** A TaskRun as Tekton sends it, shortened: `docs/events.md` of tektoncd/pipeline. */
+/** A TaskRun as Tekton sends it, shortened: tektoncd/pipeline, events.md. */
 export function taskRun(metadata: object = {}, status: object = {}) {
   return {
     metadata: {
@@ -40,7 +40,9 @@ export function pipelineRun(metadata: object = {}, status: object = {}) {
       uid: '0f6e3c0e-7a3b-4f0e-9a63-0d1f4f3f0a01',
       ...metadata,
     },
-    spec: { pipelineRef: { resolver: 'git', params: [{ name: 'pathInRepo', value: 'build.yaml' }] } },
+    spec: {
+      pipelineRef: { resolver: 'git', params: [{ name: 'pathInRepo', value: 'build.yaml' }] },
+    },
     status: { startTime: secondsAgo(60), ...status },
   };
 }

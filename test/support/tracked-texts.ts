@@ -11,7 +11,7 @@ export interface Tree {
   readonly paths: ReadonlySet<string>;
 }
 
-const isText = /\.(ts|md|ya?ml|tpl|txt|sh|mjs|json|sql|lua)$|(^|\/)[A-Z]\w+file$/;
+const isText = /\.(ts|md|ya?ml|tpl|txt|sh|mjs|json|sql|lua|go|s)$|(^|\/)[A-Z]\w+file$/;
 const isGenerated = /package-lock|snapshots|results\//;
 
 /**
@@ -19,7 +19,9 @@ const isGenerated = /package-lock|snapshots|results\//;
  * forbidden words.
  */
 export function readTree(): Tree {
-  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
+  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+  })
     .trim()
     .split('\n')
     .filter(existsSync);

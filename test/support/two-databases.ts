@@ -1,4 +1,5 @@
 import type { Database } from '../../internal/store/database.ts';
+import type { NamedDatabase } from '../../internal/store/organizations/move/moved-tables.ts';
 import type { Authentication } from '../../internal/cluster/tokens/token-source.ts';
 import { migratedDatabase, type TestDatabase } from './store.ts';
 
@@ -8,11 +9,14 @@ export interface TwoDatabases extends AsyncDisposable {
   /** For {@link startWorker} and {@link startConsole}. */
   settings: { DATABASE_URL: string; DATABASE_URLS: string };
   byName: ReadonlyMap<string, Database>;
+  /** For a move. */
+  named: ReadonlyMap<string, NamedDatabase>;
 }
 
 /** The first database, and one with the name `eu`. */
 export async function twoDatabases(): Promise<TwoDatabases> {
   const [first, eu] = [await migratedDatabase(), await migratedDatabase()];
+  const named = { first, eu };
   return {
     first,
     eu,
@@ -21,6 +25,7 @@ export async function twoDatabases(): Promise<TwoDatabases> {
       ['first', first.db],
       ['eu', eu.db],
     ]),
+    named: new Map(Object.entries(named).map(([name, { db, url }]) => [name, { name, db, url }])),
     async [Symbol.asyncDispose]() {
       await first[Symbol.asyncDispose]();
       await eu[Symbol.asyncDispose]();

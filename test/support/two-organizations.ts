@@ -37,7 +37,10 @@ export function recordOf(organization: Organization, begin: number): SomeEvent[]
       executionId,
       kind,
       description: `description of ${organization}`,
-      ...(kind === 'ERROR' && { errorId: `${organization}-${index}`, errorDescription: `stack of ${organization}` }),
+      ...(kind === 'ERROR' && {
+        errorId: `${organization}-${index}`,
+        errorDescription: `stack of ${organization}`,
+      }),
       createdAt: begin + execution * 10 + index,
     })),
   );
@@ -69,7 +72,10 @@ export async function storeExpectations(db: Database, organization: Organization
 
 /** The path parameters of an endpoint that lead to what both organizations have. */
 export function sharedIds({ parameters }: ReadEndpoint): Given {
-  const ids: Record<string, string> = { automation_id: sharedAutomation, execution_id: sharedExecution };
+  const ids: Record<string, string> = {
+    automation_id: sharedAutomation,
+    execution_id: sharedExecution,
+  };
   return parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => [name, ids[name] ?? '']);
 }
 
@@ -105,7 +111,10 @@ export async function eventsOf(
   { client }: SuiteConsole,
   organization: Organization,
 ): Promise<{ id: string; created_at: string }[]> {
-  const answer = await client.send({ path: '/v1/events/', headers: { token: readToken(organization) } });
+  const answer = await client.send({
+    path: '/v1/events/',
+    headers: { token: readToken(organization) },
+  });
   return answer.json<{ items: { id: string; created_at: string }[] }>().items;
 }
 

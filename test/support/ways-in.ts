@@ -41,7 +41,12 @@ const fieldsOf = ({ automation, execution, text, more }: Failure) => ({
   ...more,
 });
 const eventOf = (failure: Failure) => ({ ...fieldsOf(failure), event: 'ERROR' });
-const attributes = () => ({ specversion: '1.0', type: 'dev.runledger.error', source: '/ways', id: randomUUID() });
+const attributes = () => ({
+  specversion: '1.0',
+  type: 'dev.runledger.error',
+  source: '/ways',
+  id: randomUUID(),
+});
 const cloudEventOf = (failure: Failure) => ({ ...attributes(), data: fieldsOf(failure) });
 const binary = () => ({
   ...json(),
@@ -64,8 +69,22 @@ const lineage = { receipt: 200, limit: 64 * mebi, isJson: true };
 
 /** Every way in; an event of each is an ERROR of the execution with the text as its details. */
 export const waysIn: readonly WayIn[] = [
-  { name: 'register', ...register, headers: json, body: (f) => one(eventOf(f)), idAt: '/execution_id', ignoredAt: '' },
-  { name: 'bulk', ...bulk, headers: json, body: (f) => list(eventOf(f)), idAt: '/0/execution_id', ignoredAt: '/0' },
+  {
+    name: 'register',
+    ...register,
+    headers: json,
+    body: (f) => one(eventOf(f)),
+    idAt: '/execution_id',
+    ignoredAt: '',
+  },
+  {
+    name: 'bulk',
+    ...bulk,
+    headers: json,
+    body: (f) => list(eventOf(f)),
+    idAt: '/0/execution_id',
+    ignoredAt: '/0',
+  },
   {
     name: 'bulk in lines',
     ...bulk,

@@ -66,9 +66,10 @@ function secretOf(name: string): string {
   return name.includes('DATABASE_URL') ? 'postgres://user:p%40ss@postgres.example.com/runledger' : 'p@ss/w#rd %41';
 }
 
-/** The process that a container runs; undefined for that of another image. */
+/** The process or the command that a container runs; undefined for that of another image. */
 export function processOf({ args = [] }: Container): string | undefined {
-  return args.map((argument) => /^cmd\/(\w+)\/main\.ts$/.exec(argument)?.[1]).find((name) => name !== undefined);
+  const [, name, command] = /(?:^| )cmd\/(\w+)\/main\.ts(?: (\S+))?/.exec(args.join(' ')) ?? [];
+  return name === 'admin' ? command : name;
 }
 
 /**

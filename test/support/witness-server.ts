@@ -22,6 +22,8 @@ export interface WitnessServer extends AsyncDisposable {
   time?: number;
   /** True signs another time than it says. */
   lies: boolean;
+  /** Forgets all logs. */
+  forget(): void;
   /** Its cosignature of the first checkpoint of a log. */
   cosign(checkpoint: string): Promise<string>;
 }
@@ -74,6 +76,7 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     away: false,
     lies: false,
     unknown: '',
+    forget: () => heads.clear(),
     cosign: async (checkpoint) => {
       const sent = { method: 'POST', body: `old 0\n\n${checkpoint}` };
       return (await fetch(new URL('add-checkpoint', witness.url), sent)).text();

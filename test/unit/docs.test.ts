@@ -1,7 +1,12 @@
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { settings } from '../../internal/config/settings.ts';
+import { documentBlocks, marks, runnablePages } from '../support/document-blocks.ts';
 import { generatedFiles, generatedParts, withPart } from '../support/docs.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
 
 describe('documents', () => {
   for (const { file, part, make } of generatedParts) {
@@ -18,6 +23,37 @@ describe('documents', () => {
       expect(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')).to.equal(await make());
     });
   }
+
+  it('have no shell block that is neither run nor marked with a reason', () => {
+    const unknown = documentBlocks().filter(
+      ({ language, mark }) => language === 'sh' && mark !== '' && !(mark in marks),
+    );
+    expect(unknown).to.deep.equal([]);
+    const pages = [...runnablePages().keys()];
+    expect(pages).to.include.members([
+      'README.md',
+      'docs/start/first-run.md',
+      'docs/report/events.md',
+      'docs/read/api.md',
+    ]);
+  });
+
+  it('have at most 330 kB of what people write; what is made of the code does not count', () => {
+    const made = /<!-- [\w ]+: (?:made by [^>]*|start) -->[^]*?<!-- (?:end of [\w ]+|[\w ]+: end) -->/g;
+    const files = globSync('**/*.md', {
+      cwd: root,
+      exclude: (name) => /^(node_modules|\.|generated)/.test(basename(name)),
+    });
+    const sizes = files.map((file) => readFileSync(join(root, file), 'utf8').replaceAll(made, '').length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).to.be.at.most(330_000);
+  });
+
+  it('have no longer entrance than a reader takes in', () => {
+    const lines = (file: string): number => readFileSync(join(root, file), 'utf8').split('\n').length;
+    expect(lines('README.md')).to.be.at.most(200);
+    expect(lines('ARCHITECTURE.md')).to.be.at.most(350);
+    expect(lines('CHANGELOG.md')).to.be.at.most(100);
+  });
 
   it('every setting says what it means', () => {
     const silent = Object.entries(settings).filter(([, { desc }]) => desc === undefined);

@@ -16,7 +16,7 @@ metadata:
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 spec:
   {{- if not (or (dig "autoscaling" "enabled" false $values) .scaled) }}
-  replicas: {{ include "runledger.replicas" $values }}
+  replicas: {{ $values.replicaCount }}
   {{- end }}
   revisionHistoryLimit: 3
   {{- with $values.progressDeadlineSeconds }}
@@ -104,7 +104,8 @@ Takes (dict "root" $ "component" "worker" "values" .Values.worker "program" "mig
 {{- $program := .program | default .component -}}
 image: {{ include "runledger.image" (dict "root" .root "image" .root.Values.image "tag" .root.Chart.AppVersion) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-args: [{{ concat (append (.nodeOptions | default list) (printf "cmd/%s/main.ts" $program)) (.arguments | default list) | join ", " }}]
+{{- $main := has $program (list "migrate" "export") | ternary (list "cmd/admin/main.ts" $program) (list (printf "cmd/%s/main.ts" $program)) }}
+args: [{{ concat (.nodeOptions | default list) $main (.arguments | default list) | join ", " }}]
 env:
   {{- include "runledger.secrets.env" (dict "root" .root "program" $program) | trim | nindent 2 }}
   {{- with .values.extraEnv }}
@@ -128,14 +129,6 @@ volumeMounts:
   {{- with .values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- end -}}
-
-{{/*
-The number of pods. The old name `replicas` wins, since only a user sets it.
-Takes .Values.ingest or .Values.worker.
-*/}}
-{{- define "runledger.replicas" -}}
-{{- hasKey . "replicas" | ternary .replicas .replicaCount -}}
 {{- end -}}
 
 {{/*

@@ -3,6 +3,7 @@
 {{- include "runledger.validate.wayIn" (dict "root" . "component" "ingest") -}}
 {{- if include "runledger.console.enabled" . -}}{{- include "runledger.validate.console" . -}}{{- end -}}
 {{- if include "runledger.controller.enabled" . -}}{{- include "runledger.validate.controller" . -}}{{- end -}}
+{{- if include "runledger.console.enabled" . -}}{{- include "runledger.validate.hosts" . -}}{{- end -}}
 {{- include "runledger.validate.gateway" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
 {{- include "runledger.validate.sentinels" . -}}
@@ -10,6 +11,9 @@
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
 {{- include "runledger.validate.otherPostgresql" . -}}
 {{- include "runledger.validate.scaling" . -}}
+{{- if and .Values.archive.url (eq (int .Values.config.retentionDays) 1) -}}
+  {{- fail "config.retentionDays=1 would drop each day before archive.url can have it, since the export takes a day 24 hours after its end: set 2 at least." -}}
+{{- end -}}
 {{- include "runledger.validate.pods" . -}}
 {{- end -}}
 
@@ -48,6 +52,23 @@
 {{- end -}}
 {{- if contains "*" (include "runledger.publicUrl" .) -}}
   {{- fail (printf "The first host is a wildcard, and redirects need a name: set %spublicUrl to the https:// address that callers use." $at) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Ingest and console serve the same paths, such as `/`: one host cannot lead to both. */}}
+{{- define "runledger.validate.hosts" -}}
+{{- $hosts := dict -}}
+{{- range $component := list "ingest" "console" -}}
+  {{- $way := include "runledger.wayIn" (dict "root" $ "component" $component) | fromJson -}}
+  {{- $all := list (trimPrefix "https://" $way.publicUrl) -}}
+  {{- if $way.ingress.enabled -}}{{- $all = concat $all $way.ingress.hosts -}}{{- end -}}
+  {{- if $way.gateway.enabled -}}{{- $all = concat $all $way.gateway.hostnames -}}{{- end -}}
+  {{- $_ := set $hosts $component (compact $all) -}}
+{{- end -}}
+{{- range $host := $hosts.console -}}
+  {{- if has $host $hosts.ingest -}}
+    {{- fail (printf "%s cannot lead to both ingest and the console: give the console a host of its own in console.ingress.hosts, console.gateway.hostnames or console.publicUrl." $host) -}}
+  {{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -95,6 +116,9 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- if gt (len $ways) 1 -}}
   {{- fail (printf "The address of %s is set in several ways (%s): keep one." .name (join ", " $ways)) -}}
 {{- end -}}
+{{- if regexMatch "://[^/@]*:[^/@]*@" .external.url -}}
+  {{- fail (printf "%s.url has a password, which everybody who reads the release could read: set %s.urlSecret, or host and credentialsSecret." .externalKey .externalKey) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Sentinels name the master of an external Redis. */}}
@@ -122,9 +146,6 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
   {{- if $external.database -}}
     {{- fail "externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0." -}}
   {{- end -}}
-{{- end -}}
-{{- if and (ne (.Values.config.idempotencyPlaces | default "first") "first") $several -}}
-  {{- fail "config.idempotencyPlaces must be first: several Redis are named." -}}
 {{- end -}}
 {{- if and .Values.redis.enabled $external.drainedShards -}}
   {{- fail "externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty." -}}
@@ -195,12 +216,6 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 
 {{- define "runledger.validate.scaling" -}}
 {{- $keda := .Values.worker.keda -}}
-{{- range $process, $values := pick .Values "ingest" "worker" -}}
-  {{- /* 2 is the default of both: Helm does not tell it from a 2 that a user set. */ -}}
-  {{- if and (hasKey $values "replicas") (not (has (int $values.replicaCount) (list 2 (int $values.replicas)))) -}}
-    {{- fail (printf "%s.replicas (%d) is the old name of %s.replicaCount (%d), and they differ: remove %s.replicas." $process (int $values.replicas) $process (int $values.replicaCount) $process) -}}
-  {{- end -}}
-{{- end -}}
 {{- if and .Values.worker.autoscaling.enabled $keda.enabled -}}
   {{- fail "worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: disable one of them." -}}
 {{- end -}}

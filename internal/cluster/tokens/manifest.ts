@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { toYaml } from '../yaml.ts';
 import { defaultLabelSelector } from './label-selector.ts';
-import type { SecretManifest } from '../secret.ts';
-import { digestOf, type Scope } from './token-entry.ts';
+import { digestOf, fingerprintOf, type Scope } from './token-entry.ts';
 
 /**
  * Creates a token: 256 random bits in the alphabet of URLs. Its prefix lets secret scanners find
@@ -14,30 +13,21 @@ export function createToken(scope: Scope = 'write'): string {
 
 const tokenPrefixes = { write: 'rl', read: 'rlr', ping: 'rlp' } as const;
 
-/** The form of a token in its Secret: the digest, or clear text. */
-export type TokenForm = 'clear' | 'sha256';
-
-/** A token to put into a Secret. */
-export interface NewToken {
-  readonly token: string;
-  /** `write` unless set. */
-  readonly scope?: Scope;
-  /** `clear` unless set. */
-  readonly form?: TokenForm;
+/** What a token may do, by its prefix. A token of another maker is a write token. */
+export function scopeOf(token: string): Scope {
+  if (token.startsWith(`${tokenPrefixes.read}_`)) return 'read';
+  return token.startsWith(`${tokenPrefixes.ping}_`) ? 'ping' : 'write';
 }
 
-const prefixes = {
-  write: { clear: 'token', sha256: 'sha256' },
-  read: { clear: 'read', sha256: 'read-sha256' },
-  ping: { clear: 'ping', sha256: 'ping-sha256' },
-} as const;
+const entryPrefixes = { write: 'sha256', read: 'read-sha256', ping: 'ping-sha256' } as const;
 
-/** Returns the entry of a Secret that holds a token or its digest. */
-export function tokenEntry(
-  { token, scope = 'write', form = 'clear' }: NewToken,
-  number: number,
-): Record<string, string> {
-  return { [`${prefixes[scope][form]}-${number}`]: form === 'clear' ? token : digestOf(token) };
+/**
+ * Returns the entry of a Secret that holds the digest of a token. The fingerprint of the token is
+ * in its name: the same token is the same entry, and two tokens never take one name.
+ */
+export function tokenEntry(token: string, scope: Scope = scopeOf(token)): Record<string, string> {
+  const digest = digestOf(token);
+  return { [`${entryPrefixes[scope]}-${fingerprintOf(digest)}`]: digest };
 }
 
 export interface SecretManifestOptions {
@@ -50,8 +40,8 @@ export interface SecretManifestOptions {
   readonly name?: string | undefined;
   /** The scope of the entries' tokens; `write` unless set. */
   readonly scope?: Scope | undefined;
-  /** The label that names the organization. */
-  readonly label?: string | undefined;
+  /** One of them names the organization; the usual one does unless there is any. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -60,10 +50,11 @@ export interface SecretManifestOptions {
  * @throws for an organization that cannot be the value of a label.
  */
 export function secretManifest(options: SecretManifestOptions): string {
-  const { organization, scope, entries, namespace, label = defaultLabelSelector } = options;
+  const { organization, scope, entries, namespace } = options;
+  const labels = { [defaultLabelSelector]: organization };
   const { name = secretName(organization, scope) } = options;
   checkOrganization(organization);
-  return secretYaml({ name, namespace, labels: { [label]: organization } }, 'Opaque', encode(entries));
+  return secretYaml({ name, namespace, labels: options.labels ?? labels }, 'Opaque', encode(entries));
 }
 
 /**
@@ -79,24 +70,6 @@ export function logKeyManifest(options: {
   const { key, macKey, namespace, name = 'runledger-ledger-key' } = options;
   return secretYaml({ name, namespace }, 'Opaque', encode({ 'ledger-key': key, 'ledger-mac-key': macKey }));
 }
-
-/**
- * Returns the YAML of the same Secret with one more token, under the next free number. The existing
- * tokens still work. It omits fields that only the API server writes, such as resourceVersion.
- */
-export function addToken(manifest: SecretManifest, token: NewToken): string {
-  const { metadata: { name, namespace, labels, annotations } = {}, type = 'Opaque', stringData } = manifest;
-  const data = { ...manifest.data, ...encode(stringData ?? {}) };
-  const numbers = Object.keys(data).map((entry) =>
-    Number(/^(?:token|sha256|read|read-sha256|ping|ping-sha256)-(\d+)$/.exec(entry)?.[1] ?? 0),
-  );
-  const added = tokenEntry(token, Math.max(0, ...numbers) + 1);
-  const { [lastApplied]: _, ...kept } = annotations ?? {};
-  const metadata = { name, namespace, labels, annotations: Object.keys(kept).length > 0 ? kept : undefined };
-  return secretYaml(metadata, type, { ...data, ...encode(added) });
-}
-
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 function secretYaml(metadata: object, type: string, data: object): string {
   return toYaml({ apiVersion: 'v1', kind: 'Secret', metadata, type, data });

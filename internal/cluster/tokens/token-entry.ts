@@ -17,6 +17,11 @@ export function digestOf(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
+/** First 12 digits of a digest: names its token in logs, limits, and to people. */
+export function fingerprintOf(digest: string): string {
+  return digest.slice(0, 12);
+}
+
 /** The kinds of entries. The first matching prefix decides. */
 const kinds = [
   { prefix: 'token', scope: 'write', read: readToken },

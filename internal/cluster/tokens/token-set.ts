@@ -2,7 +2,7 @@ import { isOrganization } from '../../event/stored-text.ts';
 import { referenceOf, type ObjectReference } from '../object.ts';
 import type { SecretRefusal, SecretRefusalReason } from './secret-refusal.ts';
 import { entriesOf, type SecretManifest } from '../secret.ts';
-import { readEntry, type Scope } from './token-entry.ts';
+import { fingerprintOf, readEntry, type Scope } from './token-entry.ts';
 
 /** One usable entry of a Secret. Holds the digest of the token, never the token. */
 export interface SecretToken {
@@ -27,7 +27,7 @@ export interface KnownToken {
   readonly status: 'known';
   readonly organization: string;
   readonly scope: Scope;
-  /** First 12 hexadecimal digits of the token's SHA-256: names the token in logs and limits. */
+  /** The fingerprint of the token. */
   readonly tokenId: string;
   /** Events a second of the organization, in place of the common rate; 0 for no limit. */
   readonly rate?: number | undefined;
@@ -43,8 +43,7 @@ export interface TokenSet {
 }
 
 /**
- * Returns the token set of Secrets, by the rules of README.md, "Organization tokens: issue, rotate,
- * revoke".
+ * Returns the token set of Secrets, by the rules of docs/operate/tokens.md.
  */
 export function tokenSetOf(secrets: readonly SecretManifest[], organizationLabel: string): TokenSet {
   return mergeDigests(secrets.map((secret) => digestSecret(secret, organizationLabel)));
@@ -113,7 +112,7 @@ export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
 }
 
 function knownToken({ digest, organization, scope }: SecretToken, rate: number | undefined): KnownToken {
-  return { status: 'known', organization, scope, tokenId: digest.slice(0, 12), ...(rate !== undefined && { rate }) };
+  return { status: 'known', organization, scope, tokenId: fingerprintOf(digest), ...(rate !== undefined && { rate }) };
 }
 
 /** The highest rate of the Secrets of each organization that has one; no limit is the highest. */

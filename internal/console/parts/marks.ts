@@ -1,3 +1,4 @@
+import { shownTexts, type RecordedTexts } from '../../event/fields.ts';
 import type { EventKind } from '../../event/schema.ts';
 import { html, markup, type Html } from '../../kit/html/html.ts';
 import type { ShownState } from '../../event/outcome/execution-state.ts';
@@ -26,6 +27,13 @@ export function tookWords(durationMs: number | null, state: ShownState): string 
 /** The kind of an event: a shape, a word and a colour. */
 export function kindMark(kind: EventKind): Html {
   return html`<span class="kind ${kind.toLowerCase()}">${icon(kindIcons[kind])}<span>${kind}</span></span>`;
+}
+
+/** The short texts of an event, such as its `error_id`, which precede its sentences. */
+export function marksOf(event: RecordedTexts): Html[] {
+  return shownTexts(event, 'mark').map(
+    ({ name, text }) => html`<code class="error-id" title="${name}"><bdi>${text}</bdi></code> `,
+  );
 }
 
 const kindIcons: Readonly<Record<EventKind, IconName>> = {

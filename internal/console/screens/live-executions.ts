@@ -1,6 +1,6 @@
 import type { Execution } from '../../record/execution.ts';
 import type { ExecutionFilters } from '../../record/filters.ts';
-import { optionalFields } from '../../event/fields.ts';
+import { eventHoldsText } from '../../record/match-events.ts';
 import { holdsText } from '../../event/folded-text.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { sendLive } from '../live.ts';
@@ -49,10 +49,6 @@ function matches(execution: Execution, events: readonly StoredEvent[], filters: 
     (anomaly === undefined || execution.anomalies.includes(anomaly)) &&
     (warning !== true || execution.counts.WARNING > 0) &&
     (errorId === undefined || events.some((event) => event.type_of_event === 'ERROR' && event.error_id === errorId)) &&
-    (q === undefined || holdsText(execution.execution_id, q) || events.some((event) => eventContains(event, q)))
+    (q === undefined || holdsText(execution.execution_id, q) || events.some((event) => eventHoldsText(event, q)))
   );
-}
-
-function eventContains(event: StoredEvent, q: string): boolean {
-  return optionalFields.some(({ recorded }) => holdsText(event[recorded], q));
 }

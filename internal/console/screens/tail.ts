@@ -1,5 +1,6 @@
 import { oneOf } from '../../readapi/parameters.ts';
 import { readQuery } from '../../readapi/query.ts';
+import { shownTexts } from '../../event/fields.ts';
 import { eventKinds, type EventKind } from '../../event/schema.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { html, type Html } from '../../kit/html/html.ts';
@@ -8,7 +9,7 @@ import { sendLive } from '../live.ts';
 import { readNames, type NameOfAutomation } from '../names.ts';
 import { shortenId } from '../parts/format.ts';
 import { automationLink } from '../parts/ids.ts';
-import { kindMark } from '../parts/marks.ts';
+import { kindMark, marksOf } from '../parts/marks.ts';
 import { clockTime, happenedAt } from '../parts/time.ts';
 import type { Site } from '../site.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
@@ -90,19 +91,17 @@ function bodyOf(kind: EventKind | undefined, lines: Html[], visit: Visit, consol
 
 /** A line of the tail. Long texts are cut: the page of the execution has them in full. */
 function line(event: StoredEvent, organization: string, site: Site, nameOf: NameOfAutomation): Html {
-  const { automation, execution_id, type_of_event, description, error_id, error_description_detail } = event;
+  const { automation, execution_id, type_of_event } = event;
   const id = automation.toLowerCase();
-  const text = [description, error_description_detail].filter((part) => part !== '').join(' · ');
+  const text = shownTexts(event, 'sentences')
+    .map((each) => each.text)
+    .join(' · ');
   return html`<li>
     ${clockTime(happenedAt(event))} ${kindMark(type_of_event)}
     ${automationLink(site.automation(organization, id), id, nameOf(id))}
     <a class="mono" href="${site.execution(organization, id, execution_id)}" title="${execution_id}"
       ><bdi>${shortenId(execution_id, 28)}</bdi></a
     >
-    <span class="what"
-      >${error_id !== '' && html`<code class="error-id"><bdi>${error_id}</bdi></code> `}<bdi
-        >${text.slice(0, longest)}${text.length > longest && '…'}</bdi
-      ></span
-    >
+    <span class="what">${marksOf(event)}<bdi>${text.slice(0, longest)}${text.length > longest && '…'}</bdi></span>
   </li>`;
 }

@@ -1,9 +1,10 @@
 import { timelineChart } from '../charts/timeline-chart.ts';
+import { shownTexts } from '../../event/fields.ts';
 import { eventKinds, type EventKind } from '../../event/schema.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { count, formatDuration, formatNumber } from '../parts/format.ts';
-import { kindMark } from '../parts/marks.ts';
+import { kindMark, marksOf } from '../parts/marks.ts';
 import { clockTime, happenedAt } from '../parts/time.ts';
 import { queryOf, type Parameters } from '../site.ts';
 import { sumOf } from './execution-row.ts';
@@ -100,13 +101,12 @@ function proofLink(address: string, index: number): Html {
   return html`<a class="quiet" href="${address}" download aria-label="Proof of event ${index + 1}">Proof</a>`;
 }
 
-function texts({ description, error_id, error_description_detail }: StoredEvent): Html {
-  return html`${error_id !== '' && html`<code class="error-id"><bdi>${error_id}</bdi></code> `}${folded(description)}${folded(error_description_detail)}`;
+function texts(event: StoredEvent): Html {
+  return html`${marksOf(event)}${shownTexts(event, 'sentences').map(({ text }) => folded(text))}`;
 }
 
 /** A long text shows its beginning, and unfolds on demand. */
-function folded(text: string): Html | false {
-  if (text === '') return false;
+function folded(text: string): Html {
   const [firstLine = ''] = text.split(/\r?\n/);
   if (firstLine === text && text.length <= shortText) return html`<p class="text"><bdi>${text}</bdi></p>`;
   const beginning = firstLine.slice(0, shortText);

@@ -180,7 +180,7 @@ function form(visit: Visit, console: Console, problem: string | undefined, conte
 
 /** What those who run Runledger do where the console cannot. */
 function commandInstead({ organization }: Visit, problem: string): Html {
-  const command = `node cmd/token/main.ts create --organization ${organization}`;
+  const command = `runledger-admin token create --organization ${organization}`;
   return html`<section class="card padded" aria-label="Tokens cannot be changed here">
     <p><strong>Tokens cannot be changed here now.</strong> ${problem}</p>
     <p>Those who run Runledger make one with this command, and apply the Secret that it prints:</p>

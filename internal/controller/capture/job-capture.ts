@@ -44,7 +44,7 @@ export interface JobCaptureOptions extends QueryOptions {
 }
 
 /**
- * Records the runs of labelled Jobs of a cluster (ARCHITECTURE.md, "Captured Jobs"). Any number of
+ * Records the runs of labelled Jobs of a cluster (docs/design/captured-jobs.md). Any number of
  * processes may do it: each round takes a lock.
  */
 export class JobCapture {

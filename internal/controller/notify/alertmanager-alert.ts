@@ -21,7 +21,7 @@ const aliveMs = 3 * 86_400_000;
 /** Most sentences of a description. */
 const mostSentences = 10;
 
-const runbooks = 'https://github.com/runledger/runledger/blob/main/deploy/runbooks';
+const runbooks = 'https://github.com/runledger/runledger/blob/main/docs/operate/runbooks';
 
 /** What an owner would say about an automation with an alert. */
 const sentences: Record<AlertKind, string> = {

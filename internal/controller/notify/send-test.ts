@@ -8,7 +8,7 @@ import { insertMessages } from './insert-messages.ts';
 import { ConsoleLinks } from './links.ts';
 
 const missingRight =
-  "The console's user of Postgres may not send tests: run cmd/migrate, or grant select on webhooks and on deliveries, " +
+  "The console's user of Postgres may not send tests: run runledger-admin migrate, or grant select on webhooks and on deliveries, " +
   'and insert on deliveries.';
 
 /**

@@ -151,6 +151,15 @@ export class Bodies {
     return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map) : items.map(map);
   }
 
+  /** The JSON array of what a body became, in UTF-8: it may be as large, and is written as bytes. */
+  async jsonList<A>(ctx: Context, items: readonly A[], form: (item: A) => object): Promise<string | Buffer> {
+    if (!this.isLarge(ctx)) return JSON.stringify(items.map(form));
+    const pieces = await this.map(ctx, items, (item, index) =>
+      Buffer.from((index === 0 ? '[' : ',') + JSON.stringify(form(item))),
+    );
+    return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '[]' : ']')]);
+  }
+
   /** Takes the bytes that a body has by now from the rate, also if it is refused or cut. */
   charge(ctx: Context, bytes: number): void {
     const before = this.#charged.get(ctx) ?? 0;

@@ -1,3 +1,4 @@
+import { optionalFields } from '../../event/fields.ts';
 import { requestFields, type EventRequest } from '../../event/schema.ts';
 
 /** Approximate bound of the header, and bound of one name in it, in characters. */
@@ -18,9 +19,9 @@ export function ignoredFields(
 }
 
 /** True for the name that answers give to a text, where the request has it by no other name. */
-function isRecorded({ error_description, error_description_detail }: EventRequest, name: string): boolean {
-  if (name !== 'error_description_detail') return false;
-  return (error_description ?? error_description_detail) === error_description_detail;
+function isRecorded(event: EventRequest, name: string): boolean {
+  const field = optionalFields.find(({ recorded }) => recorded === name);
+  return field !== undefined && (event[field.request] ?? event[field.recorded]) === event[field.recorded];
 }
 
 /** Tells the caller in a header which fields of a request are ignored. */

@@ -16,7 +16,7 @@ export type Authenticate = (token: string) => Authentication;
 type Route = Middleware<AuthenticatedState>;
 
 /**
- * Requires a token of the scope before a route (ARCHITECTURE.md, "Contract"): 401 without a valid
+ * Requires a token of the scope before a route (docs/reference/api.md): 401 without a valid
  * token, 403 for the other scope, 503 until the tokens are loaded. All routes of a process share
  * `limitWrongTokens`.
  */

@@ -25,8 +25,8 @@ export interface HttpStack {
   /** Creates a reader for bodies of up to `limit` bytes, of the types (JSON by default). */
   bodyReader: (limit: number, types?: readonly string[]) => ReadBytes;
   /**
-   * Answers with a JSON text, and with the headers `Receipt-Id` and `Runledger-Ignored-Fields` if
-   * there are such.
+   * Answers with a JSON text, or its bytes, and with the headers `Receipt-Id` and
+   * `Runledger-Ignored-Fields` if there are such.
    */
-  sendJson: (ctx: Context, status: number, text: string, receiptId?: string, ignoredFields?: string) => void;
+  sendJson: (ctx: Context, status: number, text: string | Buffer, receiptId?: string, ignoredFields?: string) => void;
 }

@@ -1,6 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
+import { createRandomSource } from '../../kit/random-source.ts';
+
+const random = createRandomSource(16);
 
 /** Visible ASCII, short enough for a log line. */
 const acceptable = /^[\x21-\x7e]{1,128}$/;
@@ -17,7 +19,7 @@ export function chooseRequestId({ headers }: IncomingMessage): string {
   if (typeof given === 'string' && acceptable.test(given)) return given;
   const trace = headers['traceparent'];
   const traceId = typeof trace === 'string' ? traceparent.exec(trace)?.[1] : undefined;
-  return traceId ?? randomUUID().replaceAll('-', '');
+  return traceId ?? random().toString('hex');
 }
 
 /** Sets the id of each request on the context, and on its answer as `X-Request-Id`. */

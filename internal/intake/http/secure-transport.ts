@@ -4,7 +4,7 @@ import { pathWithoutSecret } from './secret-target.ts';
 
 /**
  * Answers plain HTTP with 301 to the HTTPS address, for any method and path, and does not process
- * the request (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or `X-Forwarded-Proto: https`
+ * the request (docs/reference/api.md). HTTPS is a TLS socket, or `X-Forwarded-Proto: https`
  * with `trustProxy`. The answer does not repeat a secret of the address, such as the key of a ping.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {

@@ -42,7 +42,7 @@ export function cloudEvents(
       ? await body.readList(ctx, { requireCount: requireOneToMost, each })
       : [await body.read(ctx, (value) => each(eventOf(ctx, value), 0))];
     const recorded = await intake.recordAll(checked);
-    const text = await options.bodies.run(ctx, () => JSON.stringify(recorded.map(recordedForm)));
+    const text = await options.bodies.jsonList(ctx, recorded, recordedForm);
     sendJson(ctx, 201, text, undefined, intake.ignored.header);
   };
 }

@@ -31,6 +31,8 @@ export interface Requests {
   readonly key: RepeatKey | undefined;
   /** What the item calls its automation; absent if it only has an id. */
   readonly name?: string | undefined;
+  /** Of its one event, if an earlier attempt may have recorded that. */
+  readonly identity?: EventIdentity | undefined;
 }
 
 /** An item that can be recorded, or its faults, by pointers into the body. */
@@ -75,8 +77,8 @@ export class Intake {
    */
   check(index: number, read: () => Requests): Checked {
     try {
-      const { requests, key, name } = read();
-      return { events: requests.map((request) => this.#accept(request)), key, name };
+      const { requests, key, name, identity } = read();
+      return { events: requests.map((request) => this.#accept(request, identity)), key, name };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       return new RequestError(error.code, error.message, this.#within(index, error.faults));
@@ -136,8 +138,8 @@ export class Intake {
     return new RequestError(code, `No event was recorded, because ${why}; see errors.`, faults);
   }
 
-  #accept(request: EventRequest): AcceptedEvent {
-    return acceptEvent(request, this.#organization, this.#options.identify());
+  #accept(request: EventRequest, identity = this.#options.identify()): AcceptedEvent {
+    return acceptEvent(request, this.#organization, identity);
   }
 
   #within(index: number, faults: readonly FieldError[]): FieldError[] {

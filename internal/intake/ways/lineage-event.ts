@@ -32,7 +32,7 @@ export interface LineageOptions {
 }
 
 /**
- * Returns the events of a run's event (ARCHITECTURE.md, "OpenLineage"). Undefined for an event
+ * Returns the events of a run's event (docs/design/ways-in.md). Undefined for an event
  * about a job or a data set, which has no run.
  * @throws {RequestError} that names each failing field.
  */
@@ -61,7 +61,7 @@ export function requestsOf(event: Projected, { validate }: LineageOptions): Keye
   };
 }
 
-/** The automation of a job. README.md tells users how to compute it. */
+/** The automation of a job. docs/report/openlineage.md tells users how to compute it. */
 function automationOf(namespace: Projected | undefined, name: Projected | undefined): string {
   return uuid5(uuid5(urlNamespace, textOf(namespace)), textOf(name));
 }

@@ -30,7 +30,7 @@ export function lineage(
     // OpenLineage's clients repeat a request after 503, but not after 409.
     if (isUnderWay(outcome)) throw new Unavailable(underWay, 'under-way');
     if (outcome instanceof RequestError) throw outcome;
-    sendJson(ctx, 200, await options.bodies.run(ctx, () => JSON.stringify(outcome.map(recordedForm))));
+    sendJson(ctx, 200, await options.bodies.jsonList(ctx, outcome, recordedForm));
   };
 }
 

@@ -4,7 +4,7 @@ import { givenToken } from '../http/authenticate.ts';
 import { isSignal, signalOf, type Signal } from './ping-signal.ts';
 import { urlNamespace, uuid5 } from './uuid5.ts';
 
-/** The namespace of slugs. README.md tells users how to compute the automation of one. */
+/** The namespace of slugs. docs/report/pings.md tells users how to compute the automation. */
 const slugNamespace = uuid5(urlNamespace, 'ping');
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;

@@ -8,7 +8,7 @@ import { readCutText } from '../http/cut-body.ts';
 import { Intake } from './intake.ts';
 import { invalidAddress, pingAddressOf, type PingAddress } from './ping-address.ts';
 import { bodyLimitOf, eventsOf } from './ping-signal.ts';
-import { pingedRun, type PingedRun, type RidRuns, type Runs } from './pinged-run.ts';
+import { pingedRun, type PingedRun, type Runs } from './pinged-run.ts';
 import type { BulkOptions } from './register-bulk.ts';
 
 /** Bytes of the end of a body that are kept. */
@@ -16,31 +16,31 @@ const bodyLimit = 100_000;
 
 export interface PingRunOptions extends BulkOptions {
   runs: Runs;
-  ridRuns: RidRuns;
   /** Time for all steps of a ping, in ms. */
   answerWithinMs: number;
 }
 
 /**
  * `/ping/<ping key>/<automation_id or slug>[/start|/fail|/log|/<exit code>]`: records a run from
- * the pings of Healthchecks' clients (ARCHITECTURE.md, "Pings"). All events of a ping come into one
+ * the pings of Healthchecks' clients (docs/design/ways-in.md). All events of a ping come into one
  * commit.
  */
 export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {
-  const { runs, ridRuns, identify, bodies } = options;
+  const { runs, identify, bodies } = options;
   return async (ctx) => {
     const { organization } = ctx.state;
     const address = pingAddressOf(ctx);
     requireValid(address, options);
     const body = await readCutText(ctx, bodyLimit, bodies);
     const time = new TimeBudget(options.answerWithinMs);
-    const place = { ...address, organization, fresh: identify().id };
-    const run = await time.within(pingedRun(runs, ridRuns, place)).catch(notNow);
+    const place = { ...address, organization, text: body.text, identify };
+    const run = await time.within(pingedRun(runs, place)).catch(notNow);
     const intake = new Intake(organization, options);
     const checked = eventsOf(address.signal, body, run.alone).map((part, index) => {
       const request = { automation_id: address.automation, execution_id: run.id, ...part };
-      const key = part.event === 'EVENT' ? undefined : keyOf(request);
-      return intake.check(index, () => ({ requests: [request], key, name: address.name }));
+      const key = address.rid === undefined || part.event === 'EVENT' ? undefined : keyOf(request);
+      const identity = run.identityOf(part.event);
+      return intake.check(index, () => ({ requests: [request], key, name: address.name, identity }));
     });
     await record(() => intake.recordAll(checked, time.leftMs), run);
     // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.
@@ -69,8 +69,8 @@ function answerOk(ctx: Context): void {
 }
 
 /**
- * The same ping of the same run gives the same key. Each event has one of its own: two pings may
- * share the START or the END of their run, and both count it once.
+ * The same ping with the same `rid` gives the same key. Each event has one of its own: two pings may
+ * share the END of their run, and both count it once.
  */
 function keyOf({ automation_id, execution_id, event, description, error_id }: EventRequest): RepeatKey {
   return ['ping', automation_id.toLowerCase(), execution_id, event, description ?? '', error_id ?? ''];

@@ -1,26 +1,32 @@
 import { RequestError } from '../../kit/errors/request-error.ts';
+import type { EventIdentity } from '../../event/event.ts';
+import { laterIdentity, timeOfId } from '../../event/identity.ts';
+import type { EventKind } from '../../event/schema.ts';
 import type { PingAddress } from './ping-address.ts';
-import type { Signal } from './ping-signal.ts';
 
-/** The runs that the last `start` without a `rid` opened: `OpenRuns` of `internal/queue`. */
+/** A START that failed keeps its identity for so long, in ms. */
+const startMs = 24 * 60 * 60 * 1_000;
+
+/** The runs of pings: `PingRuns` of `internal/queue`. */
 export interface Runs {
-  open(organization: string, automation: string, run: string): Promise<string>;
+  open(organization: string, automation: string, fresh: string, text: string): Promise<{ run: string; same: boolean }>;
   confirm(organization: string, automation: string, run: string): Promise<void>;
   find(organization: string, automation: string): Promise<{ run: string; started: boolean } | undefined>;
-  take(organization: string, automation: string): Promise<{ run: string; started: boolean } | undefined>;
-  release(organization: string, automation: string, run: string): Promise<void>;
-  close(organization: string, automation: string, run: string): Promise<void>;
-}
-
-/** The runs of pings with a `rid`: `NamedRuns` of `internal/queue`. */
-export interface RidRuns {
-  runOf(
+  take(
     organization: string,
     automation: string,
-    name: string,
-    of: { kind: 'start' | 'log' | 'end'; fresh: string },
+    end: string,
+    text: string,
+  ): Promise<{ run: string; started: boolean; end: string } | undefined>;
+  release(organization: string, automation: string, run: string): Promise<void>;
+  close(organization: string, automation: string, run: string): Promise<void>;
+  named(
+    organization: string,
+    automation: string,
+    rid: string,
+    of: { kind: 'start' | 'log' | 'finish'; fresh: string },
   ): Promise<string>;
-  end(organization: string, automation: string, name: string): Promise<void>;
+  ended(organization: string, automation: string, rid: string): Promise<void>;
 }
 
 /** The run that a ping belongs to. */
@@ -28,45 +34,46 @@ export interface PingedRun {
   readonly id: string;
   /** No START of the run is known. */
   readonly alone: boolean;
+  /** The identity of an event of the ping, if an earlier attempt may have recorded the same. */
+  identityOf(event: EventKind): EventIdentity | undefined;
   /** Notes that the events of the ping are on disk. */
   recorded(): Promise<void>;
   /** Notes that they may not be: the next ping may have the run. */
   failed(): Promise<void>;
 }
 
-/** The address of a ping, and the execution to open with it. */
+/** The address and the body of a ping, and the source of identities. */
 export interface PingPlace extends PingAddress {
   readonly organization: string;
-  readonly fresh: string;
+  readonly text: string;
+  readonly identify: () => EventIdentity;
 }
 
 /** Resolves with the run of a ping. @throws {RequestError} for a `log` without a run. */
-export function pingedRun(runs: Runs, ridRuns: RidRuns, place: PingPlace): Promise<PingedRun> {
-  if (place.rid !== undefined) return runWithRid(ridRuns, place, place.rid);
+export function pingedRun(runs: Runs, place: PingPlace): Promise<PingedRun> {
+  if (place.rid !== undefined) return runWithRid(runs, place, place.rid);
   if (place.signal.kind === 'start') return startedRun(runs, place);
   return place.signal.kind === 'log' ? runOfLog(runs, place) : endedRun(runs, place);
 }
 
 async function runWithRid(
-  runs: RidRuns,
-  { organization, automation, signal, fresh }: PingPlace,
+  runs: Runs,
+  { organization, automation, signal: { kind }, identify }: PingPlace,
   rid: string,
 ): Promise<PingedRun> {
-  const kind = kindOf(signal);
-  const id = await runs.runOf(organization, automation, rid, { kind, fresh });
-  const recorded = kind === 'end' ? () => runs.end(organization, automation, rid) : nothing;
-  return { id, alone: false, recorded, failed: nothing };
+  const isEnd = kind === 'success' || kind === 'fail';
+  const fresh = identify().id;
+  const id = await runs.named(organization, automation, rid, { kind: isEnd ? 'finish' : kind, fresh });
+  const recorded = isEnd ? () => runs.ended(organization, automation, rid) : nothing;
+  return { id, alone: false, identityOf: () => undefined, recorded, failed: nothing };
 }
 
-function kindOf({ kind }: Signal): 'start' | 'log' | 'end' {
-  return kind === 'success' || kind === 'fail' ? 'end' : kind;
-}
-
-async function startedRun(runs: Runs, { organization, automation, fresh }: PingPlace): Promise<PingedRun> {
-  const id = await runs.open(organization, automation, fresh);
+async function startedRun(runs: Runs, { organization, automation, text, identify }: PingPlace): Promise<PingedRun> {
+  const { run: id, same } = await runs.open(organization, automation, identify().id, text);
   return {
     id,
     alone: false,
+    identityOf: () => (same ? startOf(id) : undefined),
     recorded: () => runs.confirm(organization, automation, id),
     failed: () => runs.release(organization, automation, id),
   };
@@ -75,19 +82,39 @@ async function startedRun(runs: Runs, { organization, automation, fresh }: PingP
 async function runOfLog(runs: Runs, { organization, automation }: PingPlace): Promise<PingedRun> {
   const open = await runs.find(organization, automation);
   if (open === undefined) throw new RequestError('malformed-request', 'No run is open: send start first, or a rid.');
-  return { id: open.run, alone: !open.started, recorded: nothing, failed: nothing };
+  const identityOf = (event: EventKind) => (event === 'START' ? startOf(open.run) : undefined);
+  return { id: open.run, alone: !open.started, identityOf, recorded: nothing, failed: nothing };
 }
 
 /** Without an open run, or if another ping ends it just now, the ping is a run of its own. */
-async function endedRun(runs: Runs, { organization, automation, fresh }: PingPlace): Promise<PingedRun> {
-  const open = await runs.take(organization, automation);
-  if (open === undefined) return { id: fresh, alone: true, recorded: nothing, failed: nothing };
+async function endedRun(
+  runs: Runs,
+  { organization, automation, signal, text, identify }: PingPlace,
+): Promise<PingedRun> {
+  const [fresh, end] = [identify(), identify()];
+  // The identity after that of the ERROR is the END's.
+  identify();
+  const open = await runs.take(organization, automation, end.id, `${signal.kind} ${signal.errorId} ${text}`);
+  const first = open?.end ?? end.id;
+  const id = open?.run ?? fresh.id;
   return {
-    id: open.run,
-    alone: !open.started,
-    recorded: () => runs.close(organization, automation, open.run),
-    failed: () => runs.release(organization, automation, open.run),
+    id,
+    alone: open?.started !== true,
+    identityOf: (event) =>
+      event === 'START' ? startOf(id) : laterIdentity(identityIn(first), event === 'END' ? 1 : 0),
+    recorded: open === undefined ? nothing : () => runs.close(organization, automation, id),
+    failed: open === undefined ? nothing : () => runs.release(organization, automation, id),
   };
+}
+
+/** A run without a `rid` has the id of its START. Nobody repeats one that is older than a day. */
+function startOf(run: string): EventIdentity | undefined {
+  const identity = identityIn(run);
+  return Date.now() - identity.createdAt < startMs ? identity : undefined;
+}
+
+function identityIn(id: string): EventIdentity {
+  return { id, createdAt: timeOfId(id) };
 }
 
 function nothing(): Promise<void> {

@@ -49,7 +49,7 @@ export function registerBulk(
       return sendJson(ctx, 207, JSON.stringify({ summary, failed }), undefined, header);
     }
     const recorded = outcomes.flatMap((one) => (one instanceof RequestError ? [] : one));
-    const text = await options.bodies.run(ctx, () => JSON.stringify(recorded.map(recordedForm)));
+    const text = await options.bodies.jsonList(ctx, recorded, recordedForm);
     sendJson(ctx, 201, text, undefined, header);
   };
 }

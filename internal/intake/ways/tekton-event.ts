@@ -35,7 +35,7 @@ export interface CloudEventRequests {
 const longest = { description: 2_000, errorId: 255, errorDescription: 10_000 };
 
 /**
- * Returns the events to record of an event of Tekton (ARCHITECTURE.md, "CloudEvents"); undefined
+ * Returns the events to record of an event of Tekton (docs/design/ways-in.md); undefined
  * for another type.
  */
 export function tektonRequests(type: string, time: unknown, data: unknown): CloudEventRequests | undefined {
@@ -69,7 +69,7 @@ interface Names {
   readonly kind: string;
 }
 
-/** README.md tells users how to compute the id. */
+/** docs/report/cloudevents.md tells users how to compute the id. */
 function automationOf(run: Fields, { reference, label, kind }: Names): { automationId: unknown; name?: string } {
   const metadata = fieldsOf(run['metadata']);
   const annotated = fieldsOf(metadata['annotations'])[automationAnnotation];

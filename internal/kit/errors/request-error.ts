@@ -51,6 +51,7 @@ export const rejectionReasons = [
   'redis-not-durable',
   'redis-replicas',
   'redis-memory',
+  'idempotency-keys',
   'backlog',
   'buffer-full',
   'commit-failed',

@@ -27,7 +27,7 @@ export class StartError extends Error {
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT, then stops it (ARCHITECTURE.md, "Stopping"). Exits with 0
+ * Runs a process until SIGTERM or SIGINT, then stops it (docs/design/stopping.md). Exits with 0
  * after a clean stop, 1 after a stop that took too long. A second signal exits at once.
  * @throws {StartError}
  */

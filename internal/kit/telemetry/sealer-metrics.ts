@@ -1,6 +1,9 @@
 import { Counter, Gauge, type Registry } from './metrics.ts';
 
-export type SealerMetrics = ReturnType<typeof sealerMetrics>;
+/** What a sealer counts. Sealers of several databases share it, but for the logs that contradict. */
+export type SealerMetrics = Omit<ReturnType<typeof sealerMetrics>, 'contradicted'> & {
+  contradicted: { set(logs: number): void };
+};
 
 /** The metrics of the Merkle log. */
 export function sealerMetrics(registry: Registry) {

@@ -33,7 +33,7 @@ export function consumerMetrics(registry: Registry) {
     }),
     unreadable: new Counter({
       name: 'runledger_jobs_unreadable_total',
-      help: 'Times that a worker could not read a job and returned it. Rising: a newer release wrote the job; update the workers.',
+      help: 'Times that a worker returned a job, because a newer release wrote it and this one would lose some of it. Rising: update the workers.',
       registers,
     }),
     setAside: new Counter({

@@ -47,9 +47,9 @@ export class ProgressBar {
     this.#terminal.write(`\r\u001b[K${this.#cut([bar, part, count].filter(Boolean).join('  '))}`);
   }
 
-  /** Makes room for another line. */
+  /** Makes room for another line, if the bar is shown. */
   clear(): void {
-    if (this.#terminal.isTTY === true) this.#terminal.write('\r\u001b[K');
+    if (this.#shownAt > -Infinity) this.#terminal.write('\r\u001b[K');
     this.#shownAt = -Infinity;
   }
 

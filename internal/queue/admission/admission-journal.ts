@@ -47,7 +47,7 @@ redis.call('SET', KEYS[1], string.format('%.0f', now))
 /**
  * Notes in each shard when ingest takes events, when it did not serve some requests, and when its
  * clock is wrong. So an expected run is not called missing because of an outage or a clock of
- * Runledger (ARCHITECTURE.md, "Expectations").
+ * Runledger (docs/design/verdicts.md).
  */
 export class AdmissionJournal {
   readonly name = 'admission journal';

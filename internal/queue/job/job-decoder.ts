@@ -2,7 +2,7 @@ import type { AcceptedEvent } from '../../event/event.ts';
 import { Decompression } from './decompression.ts';
 import { splitSeals } from './seals.ts';
 import { contentSizeOf } from './frame.ts';
-import { checksumOf, DamagedJob, fromRow, isRow, isWholeRow, jobVersion, UnknownFormat } from './job.ts';
+import { checksumOf, DamagedJob, fromRow, isKnownRow, isRow, jobVersion, UnknownFormat } from './job.ts';
 import { parseRows } from './parse-rows.ts';
 
 /**
@@ -15,7 +15,7 @@ const bytesPerByte = 2;
 export interface PackedJob {
   /** Memory that its events will take, in bytes, about. */
   readonly bytes: number;
-  /** Resolves with the events in order. Rejects with {@link DamagedJob}. */
+  /** The events in order. Rejects with {@link DamagedJob} or {@link UnknownFormat}. */
   events(): Promise<AcceptedEvent[]>;
 }
 
@@ -70,18 +70,19 @@ function sizeOf(frame: Buffer): number {
   }
 }
 
-async function damagedOn<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
+/** @throws {UnknownFormat} which the work returns: to throw it there would end the decompressor. */
+async function damagedOn(work: () => Promise<AcceptedEvent[] | UnknownFormat>): Promise<AcceptedEvent[]> {
+  const events = await work().catch((error: unknown) => {
     throw new DamagedJob('the job does not hold events', { cause: error });
-  }
+  });
+  if (events instanceof UnknownFormat) throw events;
+  return events;
 }
 
-function eventsOf(rows: unknown, seals: string | undefined): AcceptedEvent[] {
+function eventsOf(rows: unknown, seals: string | undefined): AcceptedEvent[] | UnknownFormat {
   if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
+  if (!rows.every(isKnownRow)) return new UnknownFormat('this release does not know a field or a kind of the events');
   if (seals === undefined) return rows.map((row) => fromRow(row));
   const sealAt = splitSeals(seals, rows.length);
-  const isWhole = rows.every(isWholeRow);
-  return rows.map((row, at) => fromRow(row, isWhole ? sealAt(at) : undefined));
+  return rows.map((row, at) => fromRow(row, sealAt(at)));
 }

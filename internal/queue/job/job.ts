@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { AcceptedEvent } from '../../event/event.ts';
 import { firstFields, optionalFields, optionalTexts, textsOf } from '../../event/fields.ts';
+import { eventKinds } from '../../event/schema.ts';
 
 /** The version of the format that this release writes and reads. */
 export const jobVersion = 1;
@@ -8,14 +9,15 @@ export const jobVersion = 1;
 /**
  * The data of a job: a batch of events. It is a JSON array of rows, one an event, either plain
  * (`rows`) or compressed with zstd (`zstd`, base64: one frame that says how large its content is).
- * `seals` are those of the events, 65 characters each. `sum` covers all of them. A release that
+ * `seals` are those of the events, 64 characters each. `sum` covers all of them. A release that
  * makes another seal, or reads rows differently, needs another version.
  */
 export type JobData = { v: typeof jobVersion; sum: number; seals?: string } & ({ rows: Row[] } | { zstd: string });
 
 /**
  * An event in a job. `occurredAt` is null if the caller did not say. The texts follow the table of
- * fields. A release that knows more fields writes more of them.
+ * fields. A release that knows more fields writes more of them: a worker of an earlier one returns
+ * the job if it would lose a text (`isKnownRow`).
  */
 export type Row = [
   id: string,
@@ -31,7 +33,9 @@ export type Row = [
 /** Values before the texts. */
 const fixedValues = 7;
 
-/** Another release wrote the job, in a format that this one does not know. */
+const kinds: ReadonlySet<string> = new Set(eventKinds);
+
+/** Another release wrote the job, and this one does not know all that it holds. */
 export class UnknownFormat extends Error {
   override readonly name = 'UnknownFormat';
 }
@@ -68,12 +72,12 @@ function isTime(value: unknown): boolean {
 }
 
 /**
- * False for a row with a text of a field that this release does not know: it stores the event
- * without that text, so the seal of ingest is not that of the stored event.
+ * True if this release knows all that the row holds. A newer one may add a kind, or a field whose
+ * text this one would lose.
  */
-export function isWholeRow(row: Row): boolean {
+export function isKnownRow(row: Row): boolean {
   const known = fixedValues + optionalFields.length;
-  return row.length <= known || row.slice(known).every((text) => text === '');
+  return kinds.has(row[6]) && (row.length <= known || row.slice(known).every((text) => text === ''));
 }
 
 /** An event as a job carries it. */

@@ -1,9 +1,9 @@
-import { sealLength, sealOf, sealText } from '../../event/digest.ts';
+import { sealLength, sealOf } from '../../event/digest.ts';
 import type { AcceptedEvent } from '../../event/event.ts';
 
 /** The seals of events, one after the other. */
 export function joinSeals(events: readonly AcceptedEvent[]): string {
-  return events.map((event) => event.seal ?? sealText(sealOf(event))).join('');
+  return events.map((event) => event.seal ?? sealOf(event)).join('');
 }
 
 /** Gives the seal of an event by its place. @throws when they are not those of so many events. */

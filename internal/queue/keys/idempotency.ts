@@ -1,251 +1,247 @@
 import { hash } from 'node:crypto';
-import type { AcceptedEvent, EventGroup, EventIdentity } from '../../event/event.ts';
-import { firstFields, textsOf } from '../../event/fields.ts';
+import { Batches } from '../../kit/async/batches.ts';
+import { within } from '../../kit/async/within.ts';
+import type { AcceptedEvent, EventGroup } from '../../event/event.ts';
+import { firstFields, optionalFields, textsOf } from '../../event/fields.ts';
+import { bytesOfId, idOfBytes, laterIdentity, timeOfId } from '../../event/identity.ts';
 import { isDerived, type RepeatKey } from '../../event/repeat-key.ts';
-import { RequestError } from '../../kit/errors/request-error.ts';
-import { hashedName } from './keys.ts';
-import type { RedisClient } from '../redis.ts';
+import { RequestError, Unavailable } from '../../kit/errors/request-error.ts';
+import { keyScript } from './key-script.ts';
+import type { Place } from './key-places.ts';
 
 /**
  * Lease of the first request with a key, in ms: longer than its caller waits. Afterwards a retry
  * takes over from a dead ingest pod. If the first commit still succeeds, it is the same event.
  */
-const lease = 2_500;
+const leaseMs = 2_500;
 
-/**
- * The value of a key: the identities first given to its events, in order, and whether a commit of
- * them was acknowledged.
- */
-export interface Reservation {
-  identities: readonly EventIdentity[];
-  committed: boolean;
-}
+/** Longest wait for one of two places, in ms, before the other one counts alone. */
+export const placeReplyMs = 500;
 
-/**
- * Reserves keys for a request, or finds their states. With `all` it reserves none of them if one
- * cannot be; with `none` it never does. The first identities never change: a retry after a crash or
- * a 503 enqueues the same (createdAt, id), and the store ignores the duplicates. Other texts under
- * a derived key replace those of an attempt that nobody acknowledged.
- */
-const reserveScript = `
-local function differ(stored, given)
-  local digests = string.gmatch(given, '%S+')
-  for one in string.gmatch(stored, '%S+') do
-    local other = digests()
-    if other and other ~= one then return true end
-  end
-  return false
-end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local which, lease, timeToLive = ARGV[1], ARGV[2], ARGV[3]
-local found, refused = {}, false
-for i, key in ipairs(KEYS) do
-  local fingerprint, identities, later, derived = ARGV[4 * i], ARGV[4 * i + 1], ARGV[4 * i + 2], ARGV[4 * i + 3]
-  local seen = redis.call('HMGET', key, 'fingerprint', 'identities', 'committed', 'leaseUntil', 'later')
-  local other = seen[1] and (seen[1] ~= fingerprint or differ(seen[5] or '', later))
-  if not seen[1] then found[i] = {'new', identities}
-  elseif other and (derived == '0' or seen[3] == '1') then found[i] = {'other'}
-  elseif seen[3] == '1' then found[i] = {'committed', seen[2]}
-  elseif tonumber(seen[4]) > now then found[i] = {'busy'}
-  else found[i] = {other and 'replaced' or 'again', seen[2]} end
-  refused = refused or not found[i][2]
-end
-if which == 'none' or (refused and which == 'all') then return found end
-for i, key in ipairs(KEYS) do
-  local state = found[i][1]
-  if state == 'new' then
-    redis.call('HSET', key, 'identities', ARGV[4 * i + 1], 'committed', '0')
-    redis.call('PEXPIRE', key, timeToLive)
-  end
-  if state == 'new' or state == 'replaced' then
-    redis.call('HSET', key, 'fingerprint', ARGV[4 * i], 'later', ARGV[4 * i + 2])
-  end
-  if found[i][2] and state ~= 'committed' then redis.call('HSET', key, 'leaseUntil', now + lease) end
-end
-return found
-`;
-
-/** Sets one field of reservations. Returns the positions of those that do not exist. */
-const markScript = `
-local missing = {}
-for i, key in ipairs(KEYS) do
-  if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, ARGV[1], ARGV[2])
-  else missing[#missing + 1] = i end
-end
-return missing
-`;
-
-/** Gives reservations other identities. One that does not exist stays so. */
-const identityScript = `
-for i, key in ipairs(KEYS) do
-  if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'identities', ARGV[i], 'committed', '0') end
-end
-return 1
-`;
+/** Bytes of an item of the script: operation, derivation, name, identity, fingerprint, later fields. */
+const size = 2 + 16 + 16 + 8 + 4 * (1 + optionalFields.length - firstFields);
+const [atName, atId, atFingerprint] = [2, 18, 34];
 
 /** Events with a key. All events of a request belong to one organization. */
 export interface Keyed extends EventGroup {
   readonly key: RepeatKey;
 }
 
-/** The state of a key: an error means that it cannot be used now. */
-export type Result = Reservation | RequestError;
-
-/** Idempotency keys, in one place or in several. */
-export interface Keys {
-  /**
-   * Reserves keys for events, in order of the groups. A key that cannot be reserved gives an error:
-   * `idempotency-key-reused` (another body) or `request-in-progress`. With `all`, one such key
-   * means that none is reserved; with `each`, the others are.
-   */
-  reserve(keyed: readonly Keyed[], which: 'all' | 'each'): Promise<Result[]>;
-
-  /** The results of {@link reserve}, without a reservation. */
-  look(keyed: readonly Keyed[]): Promise<Result[]>;
-
-  /** Marks the events as acknowledged: from now on their keys answer without a commit. */
-  markCommitted(keyed: readonly Keyed[]): Promise<void>;
-
-  /** Lets the next request with these keys start at once, after this one got no acknowledgement. */
-  release(keyed: readonly Keyed[]): Promise<void>;
-
-  /** Gives the reservations the identities of the events; see {@link MirroredKeys}. */
-  replaceIdentity(keyed: readonly Keyed[]): Promise<void>;
+/** What a place says of a key. */
+interface Found {
+  state: 'n' | 'a' | 'c' | 'b' | 'o' | 'f';
+  id: Buffer;
 }
 
-/** The events with the identities that their key got first, in order. */
-export function withIdentities(
-  events: readonly AcceptedEvent[],
-  identities: readonly EventIdentity[],
-): readonly AcceptedEvent[] {
-  return events.map((event, at) => ({ ...event, ...identities[at] }));
-}
+/** Letters of the script's operations. */
+type Operation = 'r' | 'm' | 'w' | 'l' | 'u';
 
-/** True if the key cannot be used now. */
-export function isRefused(result: Result): result is RequestError {
-  return result instanceof RequestError;
+/** A key that this request may use: its events, as they were first accepted. */
+export class Claim {
+  readonly events: readonly AcceptedEvent[];
+  /** True if a commit of the events was acknowledged. */
+  readonly committed: boolean;
+  readonly item: Buffer;
+  /** True if the reservation is this request's own. */
+  readonly isNew: boolean;
+
+  constructor(events: readonly AcceptedEvent[], item: Buffer, { state }: Found) {
+    this.committed = state === 'c';
+    this.isNew = state === 'n';
+    this.item = item;
+    const first = idOfBytes(item.subarray(atId, atFingerprint));
+    // The others follow the first: only that one is stored.
+    this.events =
+      events.length === 1 && events[0]?.id === first
+        ? events
+        : events.map((event, at) => ({ ...event, ...laterIdentity({ id: first, createdAt: timeOfId(first) }, at) }));
+  }
 }
 
 /**
- * Stores the state of requests with an `Idempotency-Key`
- * (draft-ietf-httpapi-idempotency-key-header-07), in one slot of Redis.
+ * Idempotency keys (draft-ietf-httpapi-idempotency-key-header-07). The first identities of a key
+ * never change: a retry after a crash or a 503 enqueues the same (createdAt, id), and the store
+ * ignores the duplicates. All that is asked of a place during a call goes there with the next one.
  */
-export class IdempotencyKeys implements Keys {
-  readonly #redis: RedisClient;
-  readonly #prefix: string;
+export class IdempotencyKeys {
+  readonly #placesOf: (name: Buffer) => readonly [Place, Place?];
+  readonly #isFull: () => boolean;
   readonly #keptMs: number;
+  readonly #callers: { readonly open: number };
+  readonly #batches = new Map<Place, Batches<Buffer, Found>>();
 
   /**
-   * @param prefix begins the names of the keys, and has the hash tag of the slot.
-   * @param keptMs how long a key is remembered, from its first request.
+   * @param placesOf where a key is: the same two places for each pod, or one.
+   * @param keptMs how long a key is remembered at least. It is forgotten before twice that time.
+   * @param callers a live counter of open connections.
+   * @param isFull true while new keys are refused.
    */
-  constructor(redis: RedisClient, prefix: string, keptMs: number) {
-    this.#redis = redis;
-    this.#prefix = prefix;
+  constructor(
+    placesOf: (name: Buffer) => readonly [Place, Place?],
+    keptMs: number,
+    callers: { readonly open: number },
+    isFull: () => boolean = () => false,
+  ) {
+    this.#callers = callers;
+    this.#placesOf = placesOf;
     this.#keptMs = keptMs;
+    this.#isFull = isFull;
   }
 
-  async reserve(keyed: readonly Keyed[], which: 'all' | 'each'): Promise<Result[]> {
-    return this.#ask(keyed, which);
+  /**
+   * Reserves a key, or finds its state. Resolves with an error if it cannot be used:
+   * `idempotency-key-reused` (another body), `request-in-progress`, or `unavailable` for a new one
+   * while Redis is nearly full. Other texts under a derived key replace those of an attempt that
+   * nobody acknowledged. Rejects when no place of the key answers.
+   */
+  async reserve(keyed: Keyed): Promise<Claim | RequestError> {
+    const item = itemOf(keyed);
+    const [first, second] = this.#placesOf(item.subarray(atName, atId));
+    const found =
+      second === undefined ? await this.#ask(first, 'r', item) : await this.#reserveInBoth(first, second, item);
+    const refusal = refusalOf(found.state);
+    if (refusal !== undefined) return refusal;
+    found.id.copy(item, atId);
+    return new Claim(keyed.events, item, found);
   }
 
-  async look(keyed: readonly Keyed[]): Promise<Result[]> {
-    return this.#ask(keyed, 'none');
+  /** Marks the events as acknowledged: from now on their key answers without a commit. */
+  markCommitted(claim: Claim): void {
+    this.#everywhere('m', claim);
   }
 
-  async #ask(keyed: readonly Keyed[], which: 'all' | 'each' | 'none'): Promise<Result[]> {
-    const values = keyed.flatMap(({ key, events }) => {
-      return [fingerprint(events), identitiesOf(events), laterFields(events), isDerived(key) ? '1' : '0'];
+  /** Lets the next request with the key start at once, after this one got no acknowledgement. */
+  release(claim: Claim): void {
+    this.#everywhere('l', claim);
+  }
+
+  /** Gives up a reservation whose events were not sent anywhere: a new key is not bound to them. */
+  undo(claim: Claim): void {
+    this.#everywhere(claim.isNew ? 'u' : 'l', claim);
+  }
+
+  /** Resolves when all that was said of keys is in Redis, or was lost. */
+  async drained(): Promise<void> {
+    await Promise.all([...this.#batches.values()].map((batches) => batches.drained()));
+  }
+
+  /**
+   * The first place gives the identity. The second has a copy before the commit, and decides when
+   * both answer: it gave another identity only while the first was away. Then the first learns it.
+   */
+  async #reserveInBoth(first: Place, second: Place, item: Buffer): Promise<Found> {
+    const one = await within(placeReplyMs, this.#ask(first, 'r', item)).catch(() => undefined);
+    if (one === undefined) return this.#ask(second, 'r', item);
+    if (refusalOf(one.state) !== undefined) return one;
+    const copy = withId(item, one.id);
+    const two = await within(placeReplyMs, this.#ask(second, 'r', copy)).catch(() => undefined);
+    if (two === undefined || (one.state === 'c' && two.state !== 'c')) return one;
+    const repair = repairOf(one, two);
+    if (repair !== undefined) {
+      const learns = this.#ask(first, repair, repair === 'l' ? copy : withId(item, two.id));
+      await within(placeReplyMs, learns).catch(() => undefined);
+    }
+    return two.state === 'n' ? { ...two, state: one.state } : two;
+  }
+
+  /** The caller of the request does not wait for it. */
+  #everywhere(operation: Operation, { item }: Claim): void {
+    for (const place of this.#placesOf(item.subarray(atName, atId))) {
+      if (place !== undefined) this.#batchesOf(place).post(asking(operation, item));
+    }
+  }
+
+  #ask(place: Place, operation: Operation, item: Buffer): Promise<Found> {
+    return this.#batchesOf(place).ask(asking(operation, item));
+  }
+
+  #batchesOf(place: Place): Batches<Buffer, Found> {
+    let batches = this.#batches.get(place);
+    if (batches === undefined) {
+      batches = new Batches((items) => this.#call(place, items), this.#callers);
+      this.#batches.set(place, batches);
+    }
+    return batches;
+  }
+
+  async #call({ redis, key }: Place, items: readonly Buffer[]): Promise<Found[]> {
+    const args = [this.#keptMs, leaseMs, this.#isFull() ? 1 : 0, size, Buffer.concat(items)];
+    const [states, ids] = (await keyScript.run(redis, [key], args)) as [Buffer, Buffer];
+    let at = 0;
+    return items.map((item, index) => {
+      const state = String.fromCharCode(states[index] ?? 0) as Found['state'];
+      const hasId = state === 'a' || state === 'c';
+      return { state, id: hasId ? ids.subarray(at, (at += 16)) : item.subarray(atId, atFingerprint) };
     });
-    const keys = this.#keysOf(keyed);
-    const reply = await this.#redis.eval(reserveScript, keys.length, ...keys, which, lease, this.#keptMs, ...values);
-    return (reply as [string, string][]).map(([state, identities]) => {
-      if (state === 'other')
-        return new RequestError('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
-      if (state === 'busy')
-        return new RequestError(
-          'request-in-progress',
-          'The first request with this Idempotency-Key is still under way.',
-        );
-      return { identities: identitiesIn(identities), committed: state === 'committed' };
-    });
   }
+}
 
-  async markCommitted(keyed: readonly Keyed[]): Promise<void> {
-    await this.#mark(keyed, 'committed', '1');
-  }
+/** What the first place must learn of what the second one says. */
+function repairOf(one: Found, two: Found): Operation | undefined {
+  if (refusalOf(two.state) !== undefined) return 'l';
+  if (two.state === 'c') return one.state === 'c' && one.id.equals(two.id) ? undefined : 'm';
+  return one.id.equals(two.id) ? undefined : 'w';
+}
 
-  async release(keyed: readonly Keyed[]): Promise<void> {
-    await this.#mark(keyed, 'leaseUntil', '0');
-  }
+function refusalOf(state: Found['state']): RequestError | undefined {
+  if (state === 'o')
+    return new RequestError('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
+  if (state === 'b')
+    return new RequestError('request-in-progress', 'The first request with this Idempotency-Key is still under way.');
+  if (state === 'f') return new Unavailable('Redis has no room for new Idempotency-Keys.', 'idempotency-keys');
+  return undefined;
+}
 
-  async replaceIdentity(keyed: readonly Keyed[]): Promise<void> {
-    const keys = this.#keysOf(keyed);
-    const identities = keyed.map(({ events }) => identitiesOf(events));
-    await this.#redis.eval(identityScript, keys.length, ...keys, ...identities);
-  }
+/** A copy: the same item may wait twice. */
+function asking(operation: Operation, item: Buffer): Buffer {
+  const copy = Buffer.from(item);
+  copy.write(operation, 'latin1');
+  return copy;
+}
 
-  async #mark(keyed: readonly Keyed[], field: string, value: string): Promise<void> {
-    const missing = await this.#set(keyed, field, value);
-    if (missing.length === 0) return;
-    // A failover can lose a reservation before the events go to the new master. A retry must not
-    // get another identity.
-    await this.reserve(missing, 'each');
-    await this.#set(missing, field, value);
-  }
-
-  /** Resolves with the events whose reservation does not exist. */
-  async #set(keyed: readonly Keyed[], field: string, value: string): Promise<Keyed[]> {
-    const keys = this.#keysOf(keyed);
-    const missing = await this.#redis.eval(markScript, keys.length, ...keys, field, value);
-    return (missing as number[]).flatMap((position) => keyed[position - 1] ?? []);
-  }
-
-  #keysOf(keyed: readonly Keyed[]): string[] {
-    return keyed.map((each) => `${this.#prefix}:${nameOf(each)}`);
-  }
+function withId(item: Buffer, id: Buffer): Buffer {
+  const copy = Buffer.from(item);
+  id.copy(copy, atId);
+  return copy;
 }
 
 /**
- * The name of a key, in each place that has it: a hash of its organization and of its parts, apart
- * from each other. So neither an organization nor a key can imitate the name of another.
+ * The 16 bytes that name a key, in each place that has it: a hash of its organization and of its
+ * parts, apart from each other. So neither an organization nor a key can imitate another.
  */
-export function nameOf({ key, events: [first] }: Keyed): string {
-  return hashedName(first?.organization ?? '', ...key);
+export function nameOf(organization: string, key: RepeatKey): Buffer {
+  return hash('sha256', JSON.stringify([organization, ...key]), 'buffer').subarray(0, 16);
 }
 
-function identitiesOf(events: readonly AcceptedEvent[]): string {
-  return events.map(({ id, createdAt }) => `${id} ${createdAt}`).join(' ');
+function itemOf({ key, events }: Keyed): Buffer {
+  const item = Buffer.alloc(size);
+  const [first] = events;
+  item.write(isDerived(key) ? '1' : '0', 1);
+  nameOf(first?.organization ?? '', key).copy(item, atName);
+  bytesOfId(first?.id ?? '').copy(item, atId);
+  writeFingerprint(events, item);
+  return item;
 }
 
-function identitiesIn(text: string): EventIdentity[] {
-  const words = text.split(' ');
-  return Array.from({ length: words.length / 2 }, (_, at) => {
-    return { id: words[2 * at] ?? '', createdAt: Number(words[2 * at + 1]) };
+/**
+ * Equal for equal requests, over the fields of the first release; then the times at which the events
+ * occurred, and each field of a later release. Two releases compare only the fields that both know.
+ * A retry across a deploy that added a field is then still the same request. The letter case of an
+ * automation's id says nothing.
+ */
+function writeFingerprint(events: readonly AcceptedEvent[], item: Buffer): void {
+  const texts = events.map(textsOf);
+  const rows = events.map(({ automationId, executionId, kind }, at) => {
+    return [automationId.toLowerCase(), executionId, kind, ...(texts[at]?.slice(0, firstFields) ?? [])];
   });
-}
-
-/**
- * Equal for equal requests, over the fields of the first release: every release computes the same
- * value. The letter case of an automation's id says nothing.
- */
-function fingerprint(events: readonly AcceptedEvent[]): string {
-  const rows = events.map((event) => {
-    const { automationId, executionId, kind } = event;
-    return [automationId.toLowerCase(), executionId, kind, ...textsOf(event).slice(0, firstFields)];
+  hash('sha256', JSON.stringify(rows), 'buffer').copy(item, atFingerprint, 0, 8);
+  const laterFields = Array.from({ length: optionalFields.length - firstFields }, (_, at) => {
+    return texts.map((each) => each[firstFields + at]);
   });
-  return hash('sha256', JSON.stringify(rows));
-}
-
-/**
- * A word for each field of a later release, over all events: the times at which they occurred, and
- * a digest of the texts. Two releases compare only the fields that both know. A retry across a
- * deploy that added a field is then still the same request.
- */
-function laterFields(events: readonly AcceptedEvent[]): string {
-  const times = events.map(({ occurredAt }) => occurredAt ?? '-').join(',');
-  const texts = events.map((event) => textsOf(event).slice(firstFields));
-  const digests = texts[0]?.map((_, field) => hash('sha256', JSON.stringify(texts.map((each) => each[field])))) ?? [];
-  return [times, ...digests].join(' ');
+  const later = [events.map(({ occurredAt }) => occurredAt), ...laterFields];
+  for (const [at, values] of later.entries()) {
+    // Absent values are zeros.
+    if (values.every((value) => value === undefined || value === '')) continue;
+    hash('sha256', JSON.stringify(values), 'buffer').copy(item, atFingerprint + 8 + 4 * at, 0, 4);
+  }
 }

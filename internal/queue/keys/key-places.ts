@@ -1,40 +1,68 @@
-import { IdempotencyKeys, nameOf, type Keys } from './idempotency.ts';
-import { keyTags, oppositeOf, rangeOf } from './key-tags.ts';
+import { crc32 } from 'node:zlib';
+import { Cluster } from 'ioredis';
+import { slotOf, slots } from './hash-tags.ts';
 import { queueKey } from './keys.ts';
-import { MirroredKeys, placeReplyMs } from './mirrored-keys.ts';
+import type { RedisClient } from '../redis.ts';
 import type { ShardQueue } from '../shards/shard-registry.ts';
-import { SpreadKeys } from './spread-keys.ts';
+
+/** One place of idempotency keys: a slot of a Redis. */
+export interface Place {
+  readonly redis: RedisClient;
+  /** Begins the names of all that is there. */
+  readonly key: string;
+}
+
+/** Ranges of slots, of equal size. */
+const ranges = 32;
 
 /**
- * Where idempotency keys are: in the first two shards, spread over all slots of a Redis Cluster, or
- * in both while pods change from one to the other (ARCHITECTURE.md, "Places of idempotency keys").
+ * A hash tag in each range of slots, by range. So keys with these tags spread evenly over the
+ * masters of a Redis Cluster. A tag never changes, because keys may be in its slot.
  */
-export type KeyPlaces = 'first' | 'both' | 'spread';
+export const keyTags: readonly string[] = tagsByRange();
 
-/** The keys of a queue in these shards. `keptMs`: how long a key is remembered. */
-export function createKeys(shards: readonly ShardQueue[], places: KeyPlaces, keptMs: number): Keys {
-  const [first, second] = shards;
+/** The range half of all slots away: of two masters or more, another one has it. */
+export function oppositeOf(range: number): number {
+  return (range + ranges / 2) % ranges;
+}
+
+/** The range of a key, by its name. */
+export function rangeOf(name: Buffer): number {
+  return crc32(name) % ranges;
+}
+
+/**
+ * Where each key is, whatever the number of shards: every pod must look where any other one has
+ * written. In one Redis it is in one place. A Redis Cluster has each key on two masters, and all of
+ * them spread over its masters. Of several Redis, the first two have each key.
+ */
+export function keyPlaces(shards: readonly ShardQueue[]): (name: Buffer) => readonly [Place, Place?] {
+  const [first, other] = shards;
   if (first === undefined) throw new Error('the queue has no shard');
-  if (places === 'spread') return spreadKeys(first, keptMs);
-  const firstShards =
-    second === undefined ? keysOf(first, keptMs) : mirrored(keysOf(first, keptMs), keysOf(second, keptMs));
-  // Two places may each take their time.
-  return places === 'first' ? firstShards : new MirroredKeys(firstShards, spreadKeys(first, keptMs), 2 * placeReplyMs);
+  // Shards inside one Redis differ in their queues.
+  const second = other?.queueName === first.queueName ? other : undefined;
+  const inFirst = placesIn(first);
+  const inSecond = placesIn(second ?? first);
+  if (second === undefined && inFirst.length === 1) return () => [inFirst[0] as Place];
+  const pairs = Array.from({ length: ranges }, (_, range): readonly [Place, Place] => {
+    const opposite = second === undefined ? oppositeOf(range) : range;
+    return [inFirst[range % inFirst.length] as Place, inSecond[opposite % inSecond.length] as Place];
+  });
+  return (name) => pairs[rangeOf(name)] as readonly [Place, Place];
 }
 
-function mirrored(first: Keys, second: Keys): Keys {
-  return new MirroredKeys(first, second);
+function placesIn({ redis, queueName }: ShardQueue): Place[] {
+  if (!(redis instanceof Cluster)) return [{ redis, key: queueKey(queueName, 'idempotency') }];
+  return keyTags.map((tag) => ({ redis, key: `{${tag}}:${queueName}:idempotency` }));
 }
 
-function keysOf({ redis, queueName }: ShardQueue, keptMs: number): Keys {
-  return new IdempotencyKeys(redis, queueKey(queueName, 'idempotency'), keptMs);
-}
-
-/** Each key has two places, on different masters. They do not depend on the number of shards. */
-function spreadKeys({ redis, queueName }: ShardQueue, keptMs: number): Keys {
-  const places = keyTags.map((tag) => new IdempotencyKeys(redis, `{${tag}}:${queueName}:idempotency`, keptMs));
-  const pairs = places.map((home, range) => new MirroredKeys(home, places[oppositeOf(range)] ?? home));
-  const [any] = pairs;
-  if (any === undefined) throw new Error('there is no range of slots');
-  return new SpreadKeys((keyed) => pairs[rangeOf(nameOf(keyed))] ?? any);
+/** Numbers are tried in order: in each release the first one in a range is the same. */
+function tagsByRange(): string[] {
+  const tags = new Map<number, string>();
+  for (let number = 0; tags.size < ranges; number += 1) {
+    const tag = `runledger-key-${number}`;
+    const range = Math.floor((slotOf(tag) * ranges) / slots);
+    if (!tags.has(range)) tags.set(range, tag);
+  }
+  return Array.from({ length: ranges }, (_, range) => tags.get(range) ?? '');
 }

@@ -42,14 +42,14 @@ export function queueSlot(queueName: string): number {
 }
 
 /**
- * The queue of the overflow lane (ARCHITECTURE.md, "The overflow lane"). `QUEUE_NAME` cannot hold a
+ * The queue of the overflow lane (docs/design/overflow.md). `QUEUE_NAME` cannot hold a
  * `+`, so no other installation in the same Redis has this queue.
  */
 export function overflowQueue(queueName: string): string {
   return `${queueName}+overflow`;
 }
 
-/** The queue of the events that wait for a database (ARCHITECTURE.md, "Several databases"). */
+/** The queue of the events that wait for a database (docs/design/databases.md). */
 export function waitingQueue(queueName: string, database: string): string {
   return `${queueName}+wait-${database}`;
 }

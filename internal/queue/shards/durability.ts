@@ -11,7 +11,7 @@ const required: Record<string, string> = {
 };
 
 /**
- * The settings of ARCHITECTURE.md, "Durability", that the server of a queue lacks: one sentence
+ * The settings of docs/design/durability.md, that the server of a queue lacks: one sentence
  * each. An unreadable setting counts as missing: managed services refuse CONFIG. Rejects while
  * Redis is unavailable.
  */

@@ -42,7 +42,7 @@ export function shardOfLabel(label: string): number | undefined {
 /**
  * Registers the shards of the queue in each of them, before the first event goes to one. So a
  * controller that reads only some of them knows that the record is not complete
- * (ARCHITECTURE.md, "Shards of the queue").
+ * (docs/design/shards.md).
  */
 export class ShardRegistry {
   readonly name = 'shard registry';

@@ -10,7 +10,7 @@ import { folderOfDay, numbersWithManifest, type ArchivedDay } from './manifest.t
 import type { Objects } from './objects.ts';
 import { openObjects } from './open-objects.ts';
 
-/** The archive that retention waits for: `cmd/export` writes it to ARCHIVE_URL. */
+/** The archive that retention waits for: `runledger-admin export` writes it to ARCHIVE_URL. */
 export class Archive {
   readonly #db: Database;
   readonly #url: string;

@@ -4,6 +4,7 @@ import type { Queries } from '../queries.ts';
 import type { EventPosition, StoredEvent } from '../stored-event.ts';
 import { smallestId } from '../windows.ts';
 import { dayAfter, isoDay } from '../../store/partitions/days.ts';
+import type { RowChanges } from '../../store/partitions/event-days.ts';
 import { IdSet } from './id-set.ts';
 import { folderOfDay, objectName, writeManifest, type ArchivedDay, type Manifest } from './manifest.ts';
 import type { ManifestActs } from './manifest-acts.ts';
@@ -23,15 +24,15 @@ export interface DayExport {
   acts?: ManifestActs | undefined;
   /** Ends the export: nothing stays of the object that it was writing. */
   signal?: AbortSignal | undefined;
-  /** Events of the day without texts after an erasure, counted before the export reads it. */
-  erasedTexts: number;
+  /** What had changed the rows of the day, counted before the export reads them. */
+  changes: RowChanges;
   /** Called after each page: how many events it had, and when the last one was accepted, in ms. */
   onPage?: ((events: number, upTo: number) => void) | undefined;
 }
 
 /** Writes all events of a day, in the order of acceptance, and then the manifest. */
 export async function exportDay(
-  { record, objects, format, checkpointOf, acts, signal, erasedTexts, onPage }: DayExport,
+  { record, objects, format, checkpointOf, acts, signal, changes, onPage }: DayExport,
   day: ArchivedDay,
   number: number,
 ): Promise<Manifest> {
@@ -74,7 +75,8 @@ export async function exportDay(
     bytes,
     sha256: hash.digest('hex'),
     ids: set.ids,
-    erased_texts: erasedTexts,
+    erased_texts: changes.erasedTexts,
+    sealings: changes.sealings,
     first: positionOf(first),
     last: positionOf(last),
     checkpoint,

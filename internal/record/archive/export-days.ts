@@ -1,11 +1,6 @@
 import type { Database } from '../../store/database.ts';
 import { dayAfter } from '../../store/partitions/days.ts';
-import {
-  countErasedTexts,
-  listEventDays,
-  measureEventDay,
-  organizationsOfDay,
-} from '../../store/partitions/event-days.ts';
+import { countChanges, listEventDays, measureEventDay, organizationsOfDay } from '../../store/partitions/event-days.ts';
 import { exportDay, type DayExport } from './export-day.ts';
 import { findHolder } from './holder.ts';
 import {
@@ -20,7 +15,7 @@ import {
 } from './manifest.ts';
 
 /** The days to export, and the place that they are written to. */
-export interface DaysExport extends Omit<DayExport, 'onPage' | 'erasedTexts'> {
+export interface DaysExport extends Omit<DayExport, 'onPage' | 'changes'> {
   db: Database;
   /** Which organizations are exported; all unless given. */
   isWanted?: (organization: string) => boolean;
@@ -79,8 +74,8 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
       exported.events += more;
       show((upTo - day.day) / (dayAfter(day.day) - day.day));
     };
-    const erasedTexts = await countErasedTexts(run.db, day.organization, day.day);
-    const manifest = await exportDay({ ...run, erasedTexts, onPage }, day, number);
+    const changes = await countChanges(run.db, day.organization, day.day);
+    const manifest = await exportDay({ ...run, changes, onPage }, day, number);
     run.onWritten?.(manifest);
     exported.written += 1;
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { FormatName } from '../formats/formats.ts';
 import type { EventSet } from '../../store/partitions/event-days.ts';
 import {
@@ -20,7 +21,7 @@ export interface DayInArchive {
 }
 
 /**
- * The manifest of an object that has exactly these events, as erasures have left them, and whose
+ * The manifest of an object that has exactly these events, as erasures and sealings have left them, and whose
  * bytes have the SHA-256 of the manifest; undefined if there is none. Reads the object.
  */
 export async function findHolder(
@@ -32,8 +33,8 @@ export async function findHolder(
   for (const format of formats) {
     for (const number of numbersWithManifest(names, day, format)) {
       const manifest = await readManifest(objects, folder, objectName(number, format));
-      const { rows, ids, erased_texts: erasedTexts = 0 } = manifest;
-      const isSame = rows === events.rows && ids === events.ids && erasedTexts === events.erasedTexts;
+      const { rows, ids, erased_texts: erasedTexts, sealings } = manifest;
+      const isSame = isDeepStrictEqual({ rows, ids, erasedTexts, sealings }, events);
       if (isSame && (await isIntact(objects, folder, manifest))) return manifest;
     }
   }

@@ -22,8 +22,10 @@ export interface Manifest {
   sha256: string;
   /** The exclusive or of all ids, in hexadecimal digits. */
   ids: string;
-  /** How many of the events had lost their texts by an erasure. Earlier releases wrote none. */
-  erased_texts?: number;
+  /** How many of the events had lost their texts by an erasure. */
+  erased_texts: number;
+  /** How many acts had sealed events of the day that were stored without a log. */
+  sealings: number;
   /** Null for a day without events. */
   first: EventPosition | null;
   last: EventPosition | null;

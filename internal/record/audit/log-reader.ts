@@ -1,4 +1,5 @@
 import { leafSize } from '../../ledger/leaf.ts';
+import { unpackTile } from '../../ledger/tiles.ts';
 import { sql } from '../../store/sql.ts';
 import type { Finding } from './finding.ts';
 import { readWaiting, type Reading } from './read-database.ts';
@@ -53,7 +54,7 @@ export class LogReader {
         select index, content, first_id, last_id from log_tiles
         where organization = ${this.#organization} and level = 0 order by index limit ${tilesAtOnce} offset ${offset}
       `.execute(this.#trx);
-      for (const row of rows) {
+      for (const row of rows.map(unpacked)) {
         tiles.push({ index: row.index, first: idsOfTile(row.content).first });
         const sentence = `Tile ${row.index} of the log has other ids than its row says: the row was changed.`;
         if (!isRight(row)) findings.push({ sentence });
@@ -94,7 +95,7 @@ export class LogReader {
 
   async #readTiles(): Promise<void> {
     const rows = this.#order === undefined ? await this.#fetch() : await this.#readInOrder(this.#order);
-    for (const row of rows) {
+    for (const row of rows.map(unpacked)) {
       if (this.#order === undefined && !isRight(row)) throw new WrongTileIds(`tile ${row.index}`);
       this.#ofTiles.push(wholeLeaves(row.content));
       this.#reached = idsOfTile(row.content).first;
@@ -116,6 +117,10 @@ export class LogReader {
     `.execute(this.#trx);
     return rows;
   }
+}
+
+function unpacked(row: TileRow): TileRow {
+  return { ...row, content: unpackTile(row.content) };
 }
 
 function isRight({ content, first_id, last_id }: TileRow): boolean {

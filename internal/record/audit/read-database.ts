@@ -1,5 +1,5 @@
 import { isLeaf, leafSize, readLeaf, splitLeaves, timeOfId, timeOfLeaf } from '../../ledger/leaf.ts';
-import { tileWidth } from '../../ledger/tiles.ts';
+import { tileSizes, tileWidth, unpackTile } from '../../ledger/tiles.ts';
 import type { Tables } from '../../store/database.ts';
 import { findLeaf } from '../../store/ledger/find-leaf.ts';
 import { sql, type Kysely } from '../../store/sql.ts';
@@ -43,8 +43,9 @@ export async function* readLogLeaves(trx: Reading, organization: string): AsyncG
       where organization = ${organization} and level = 0 and index >= ${next} order by index limit ${tilesAtOnce}
     `.execute(trx);
     for (const { index, content } of rows) {
-      if (Number(index) !== next || content.length !== tileWidth * leafSize) return;
-      yield Buffer.from(content);
+      const leaves = unpackTile(content);
+      if (Number(index) !== next || leaves.length !== tileWidth * leafSize) return;
+      yield leaves;
       next += 1;
     }
     if (rows.length < tilesAtOnce) break;
@@ -139,7 +140,7 @@ export async function readFragments(trx: Reading, organization: string): Promise
     union select 'log_tails' from log_tails
     where organization = ${organization} and octet_length(leaves) % ${sql.lit(leafSize)} > 0
     union select 'log_tiles' from log_tiles
-    where organization = ${organization} and level = 0 and octet_length(content) <> ${sql.lit(leafSize * tileWidth)}
+    where organization = ${organization} and level = 0 and octet_length(content) not in (${sql.join(tileSizes.map((size) => sql.lit(size)))})
   `.execute(trx);
   return rows.map(({ kept }) => ({ sentence: `A row of ${kept} has no whole leaves: it was changed.` }));
 }

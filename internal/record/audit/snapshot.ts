@@ -10,16 +10,18 @@ const settings = ['statement_timeout = 0', 'datestyle = iso'];
 
 /**
  * Reads one snapshot of the database, on several connections. Each part has a transaction of its
- * own, so that one that fails stops no other.
+ * own, so that one that fails stops no other. A partition that retention detached is in no later
+ * query of an older snapshot, so `events` is locked before: retention waits.
  */
 export function inSnapshot<T>(db: Database, work: (beside: Beside) => Promise<T>): Promise<T> {
-  const begin = <R>(inside: (trx: Reading) => Promise<R>): Promise<R> =>
+  const begin = <R>(inside: (trx: Reading) => Promise<R>, locks = ''): Promise<R> =>
     db
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
       .execute(async (trx) => {
         for (const setting of settings) await sql`set local ${sql.raw(setting)}`.execute(trx);
+        if (locks !== '') await sql`lock table ${sql.table(locks)} in access share mode`.execute(trx);
         return inside(trx);
       });
   return begin(async (trx) => {
@@ -31,5 +33,5 @@ export function inSnapshot<T>(db: Database, work: (beside: Beside) => Promise<T>
         return part(own);
       }),
     );
-  });
+  }, 'events');
 }

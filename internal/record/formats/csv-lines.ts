@@ -2,19 +2,18 @@ import { columns } from './columns.ts';
 import { isGuarded } from './text-formats.ts';
 import { textLines } from './text-lines.ts';
 
-/** The first bytes of an export in CSV. */
-export const csvHead = columns.join(',');
+/** The first bytes of an export in CSV, by any release. */
+export const csvHead = columns.slice(0, 5).join(',');
 
 /** A cell, and the comma or the end behind it. */
 const cells = /("(?:[^"]|"")*"|[^,"]*)(,|$)/gy;
 
 /** The events of an export in CSV, as the lines that it has in NDJSON. @throws for other CSV. */
 export async function* csvLines(path: string): AsyncGenerator<string> {
-  let isHead = true;
+  let names: string[] | undefined;
   for await (const record of recordsOf(textLines(path))) {
-    if (isHead) requireColumns(record);
-    else yield JSON.stringify(eventOf(record));
-    isHead = false;
+    if (names === undefined) names = columnsOf(record);
+    else yield JSON.stringify(eventOf(record, names));
   }
 }
 
@@ -32,17 +31,21 @@ async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<string> 
   if (record !== undefined) throw new Error('the last line is not whole');
 }
 
-function requireColumns(head: string): void {
-  if (head !== csvHead) throw new Error(`its columns are not ${csvHead}`);
+/** Those that the head names. An export of an earlier release lacks the texts of later fields. */
+function columnsOf(head: string): string[] {
+  const names = head.split(',');
+  const unknown = names.find((name) => !(columns as readonly string[]).includes(name));
+  if (unknown !== undefined) throw new Error(`its column ${unknown} is of no event`);
+  return names;
 }
 
-function eventOf(record: string): Record<string, string | null> {
+function eventOf(record: string, names: readonly string[]): Record<string, string | null> {
   const values = Array.from(record.matchAll(cells), ([, cell = '']) => textOf(cell));
   // After the last cell, an empty one matches at the end.
-  if (values.length !== columns.length + (record.endsWith(',') ? 0 : 1)) {
-    throw new Error(`a line has not ${columns.length} cells: ${record.slice(0, 60)}`);
+  if (values.length !== names.length + (record.endsWith(',') ? 0 : 1)) {
+    throw new Error(`a line has not ${names.length} cells: ${record.slice(0, 60)}`);
   }
-  return Object.fromEntries(columns.map((name, at) => [name, valueOf(name, values[at] ?? '')]));
+  return Object.fromEntries(names.map((name, at) => [name, valueOf(name, values[at] ?? '')]));
 }
 
 /** Cells of these columns are empty for null. */

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { newSalt } from '../../event/digest.ts';
 import { optionalFields } from '../../event/fields.ts';
 import { textsDigestOf } from '../../ledger/event-digest.ts';
 import { storedJson } from '../../ledger/stored-json.ts';
@@ -14,6 +15,7 @@ const atOnce = 200;
 /**
  * Empties the texts of events, and deletes their salts. What is left is the digest of the texts:
  * with it the leaf can still be computed, and without the salt nobody can try texts against it.
+ * Texts without a salt have no leaf yet: the digest that they leave is that with a new salt.
  * Resolves with the ids of the events that had texts.
  */
 export async function eraseTexts(
@@ -39,7 +41,7 @@ async function empty(trx: Transaction<Tables>, organization: string, rows: reado
   const stored = sql`select organization, created_at, id, ${writtenBy('events')} as stored_by from events`;
   await noteRewritten(sql`${stored} where ${withKeys(organization, rows)}`).execute(trx);
   const left = rowsOfBytes(
-    rows.map((row) => textsDigestOf(storedJson(row).texts, row.salt)),
+    rows.map((row) => textsDigestOf(storedJson(row).texts, row.salt ?? newSalt())),
     {
       organization: sql`${rows.map((row) => row.organization)}::text[]`,
       created_at: sql`${rows.map((row) => row.created_at)}::timestamptz[]`,

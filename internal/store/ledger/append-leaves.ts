@@ -1,8 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../../event/event.ts';
-import type { MacKey } from '../../ledger/mac.ts';
 import { rowsOfBytes } from '../bytes-parameter.ts';
-import { leafAt, segmentOf, segmentsOf } from './leaves-of-batch.ts';
+import { leafAt, segmentOf, segmentsOf, type BatchProof } from './leaves-of-batch.ts';
 
 /**
  * The part of the statement that appends the leaves of inserted events to the log, with their MAC:
@@ -12,11 +11,19 @@ import { leafAt, segmentOf, segmentsOf } from './leaves-of-batch.ts';
  */
 export function appendLeaves(
   events: readonly AcceptedEvent[],
-  leaves: Buffer,
-  { key, duplicates }: { key: MacKey; duplicates: 'refuse' | 'skip' },
+  { leaves, key }: BatchProof,
+  duplicates: 'refuse' | 'skip',
 ): RawBuilder<unknown> {
   if (duplicates === 'refuse') {
     const segments = segmentsOf(events, leaves, key);
+    const [only, ...others] = segments;
+    if (only !== undefined && others.length === 0) {
+      return sql`
+        appended as (
+          insert into log_segments (organization, leaves, mac) values (${only.organization}, ${only.leaves}, ${only.mac})
+        ),
+      `;
+    }
     return sql`
       appended as (
         insert into log_segments (organization, leaves, mac)

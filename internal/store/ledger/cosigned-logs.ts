@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { proveConsistency } from '../../ledger/proofs.ts';
 import type { Database } from '../database.ts';
+import { isHere } from '../organizations/here.ts';
 import { nodesOfLog, readTile } from './read-tiles.ts';
 
 /** The newest checkpoint of a log, and proofs that it extends smaller ones. */
@@ -25,7 +26,7 @@ export async function listUncosigned(
       select size, note, cosigned_by from log_checkpoints c
       where c.organization = t.organization order by hour desc limit 1
     ) c
-    where not c.cosigned_by @> ${witnesses}::text[] ${ofLog}
+    where not c.cosigned_by @> ${witnesses}::text[] and ${isHere('t.organization')} ${ofLog}
   `.execute(db);
   return rows.map(({ organization: name, note, cosigned_by: cosignedBy, ...row }) => {
     const size = Number(row.size);

@@ -4,6 +4,7 @@ import { countOf, fillsTile, grow, type Growth } from '../../ledger/growth.ts';
 import { isLeaf, leafSize, readLeaf, splitLeaves } from '../../ledger/leaf.ts';
 import { isMacOf, macSize, type MacKey } from '../../ledger/mac.ts';
 import type { Database, Tables } from '../database.ts';
+import { isHere } from '../organizations/here.ts';
 import { inSealTurn } from './seal-turn.ts';
 import { writeGrowth } from '../write-growth.ts';
 
@@ -118,7 +119,7 @@ async function takeSegments(
           select id, sum(bytes) over (order by id) - bytes as before
           from (
             select id, octet_length(leaves) as bytes from log_segments
-            where not refused order by id limit ${mostSegments}
+            where not refused and ${isHere('organization')} order by id limit ${mostSegments}
           ) as oldest
         ) as summed
         where before < ${mostBytes}

@@ -1,31 +1,27 @@
-import { newSalt, readSeal, sealOf } from '../../event/digest.ts';
+import { readSeals, saltSize, sealOf, sealSize } from '../../event/digest.ts';
 import type { AcceptedEvent } from '../../event/event.ts';
-import { leafSize, writeLeaf } from '../../ledger/leaf.ts';
+import { leafSize, startLeaf } from '../../ledger/leaf.ts';
 import { macOf, type MacKey } from '../../ledger/mac.ts';
 
-/** What a batch stores beside its events, in their order. */
+/** What a worker with a log stores beside the events of a batch, in their order. */
 export interface BatchProof {
-  /** In hexadecimal digits; null for events without texts. */
-  readonly salts: readonly (string | null)[];
-  /** The leaves, one after the other; undefined without a log. */
-  readonly leaves: Buffer | undefined;
+  /** One after the other. Each begins with the salt: zeros for an event without texts. */
+  readonly seals: Buffer;
+  /** One after the other. */
+  readonly leaves: Buffer;
+  /** The key of their MACs. */
+  readonly key: MacKey;
 }
 
-/** Makes the salts of a batch and, with a log, its leaves. Seals that ingest made are kept. */
-export function proofOf(events: readonly AcceptedEvent[], withLeaves: boolean): BatchProof {
-  const hex = (salt: Buffer | null): string | null => salt?.toString('hex') ?? null;
-  if (!withLeaves) {
-    const salts = events.map((event) => (event.seal === undefined ? newSalt(event) : readSeal(event.seal).salt));
-    return { salts: salts.map(hex), leaves: undefined };
+/** Makes the leaves of a batch. Seals that ingest made are kept. */
+export function proofOf(events: readonly AcceptedEvent[], key: MacKey): BatchProof {
+  const seals = readSeals(events.map((event) => event.seal ?? sealOf(event)));
+  const leaves = Buffer.allocUnsafe(events.length * leafSize);
+  for (const [at, { id }] of events.entries()) {
+    const digest = startLeaf(leaves, at * leafSize, id);
+    seals.copy(leaves, digest, at * sealSize + saltSize, (at + 1) * sealSize);
   }
-  // Zeros: a damaged seal leaves some of its bytes out.
-  const leaves = Buffer.alloc(events.length * leafSize);
-  const salts = events.map((event, at) => {
-    const { salt, digest } = event.seal === undefined ? sealOf(event) : readSeal(event.seal);
-    writeLeaf(leaves, at * leafSize, event.id, digest);
-    return hex(salt);
-  });
-  return { salts, leaves };
+  return { seals, leaves, key };
 }
 
 /** Leaves of an organization with their MAC, which get their places together. */
@@ -37,9 +33,11 @@ export interface Segment {
 
 /** A segment for each organization of a batch. */
 export function segmentsOf(events: readonly AcceptedEvent[], leaves: Buffer, key: MacKey): Segment[] {
+  const first = events[0]?.organization ?? '';
+  if (events.every(({ organization }) => organization === first)) return [segmentOf(first, leaves, key)];
   const places = Map.groupBy(events.keys(), (at) => events[at]?.organization ?? '');
   return Array.from(places, ([organization, own]) =>
-    segmentOf(organization, places.size === 1 ? leaves : Buffer.concat(own.map((at) => leafAt(leaves, at))), key),
+    segmentOf(organization, Buffer.concat(own.map((at) => leafAt(leaves, at))), key),
   );
 }
 

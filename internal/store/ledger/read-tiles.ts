@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { hashSize } from '../../ledger/hashing.ts';
 import { leafSize } from '../../ledger/leaf.ts';
 import type { ReadNode } from '../../ledger/proofs.ts';
-import { hashLeaves, nodesOfTiles, tileWidth } from '../../ledger/tiles.ts';
+import { hashLeaves, nodesOfTiles, tileWidth, unpackTile } from '../../ledger/tiles.ts';
 import type { Tables } from '../database.ts';
 
 /** A tile, as it is stored or longer: leaves (`entries`) or hashes. Empty if there is none. */
@@ -45,5 +45,5 @@ async function readLeaves(db: Kysely<Tables>, organization: string, index: numbe
     where organization = ${organization} and first_index >= ${first} and first_index < ${first + tileWidth}
     order by first_index
   `.execute(db);
-  return Buffer.concat(rows.map(({ leaves }) => leaves)).subarray(0, tileWidth * leafSize);
+  return Buffer.concat(rows.map(({ leaves }) => unpackTile(leaves))).subarray(0, tileWidth * leafSize);
 }

@@ -1,10 +1,13 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { leafSize, splitLeaves } from '../../ledger/leaf.ts';
+import { unpackTile } from '../../ledger/tiles.ts';
 import { macOf, type MacKey } from '../../ledger/mac.ts';
 import { advisoryLocks } from '../advisory-locks.ts';
 import { appendAct } from './append-act.ts';
 import type { Database, Tables } from '../database.ts';
-import { readStoredEvents, type Place } from '../stored-events.ts';
+import type { EventKey } from '../erase/find-texts.ts';
+import { noteRewritten, writtenBy } from '../erase/rewritten-events.ts';
+import { eventsAfter, isUnsalted, readStoredEvents, type Place } from '../stored-events.ts';
 
 type Trx = Transaction<Tables>;
 
@@ -33,6 +36,7 @@ export interface OlderReport {
 
 /**
  * Adds the leaves of events that were stored without one: by a worker without a log, or by hand.
+ * Their texts get a salt first, so that nobody can guess them by the digest that an erasure leaves.
  * The log gets an act that names the range and the number, so nobody adds an event unseen. The
  * sealer waits meanwhile.
  */
@@ -40,6 +44,7 @@ export function sealOlder(db: Database, key: MacKey, step: OlderStep): Promise<O
   const { organization, by, reason, segments: known = [] } = step;
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
+    await addSalts(trx, step);
     // The events come first: the leaf of each was committed with it, so it is there afterwards.
     const { pages, last } = await readLeaves(trx, step);
     const missing = await withoutThoseOfLog(trx, organization, pages, known);
@@ -67,11 +72,25 @@ function count(leaves: readonly Buffer[]): number {
   return leaves.reduce((sum, { length }) => sum + length, 0) / leafSize;
 }
 
+/** Gives a salt to the texts of the next events. A random UUID has 122 random bits. */
+async function addSalts(trx: Trx, { organization, after, most }: OlderStep): Promise<void> {
+  const next = eventsAfter(organization, after);
+  const { rows } = await sql<EventKey>`
+    select created_at, id from events where ${next} order by created_at, id offset ${most - 1} limit 1
+  `.execute(trx);
+  const upTo = rows.map((end) => sql`and (created_at, id) <= (${end.created_at}, ${end.id}::uuid)`);
+  const unsalted = sql`where ${next} ${upTo[0] ?? sql``} and ${isUnsalted}`;
+  const stored = sql`select organization, created_at, id, ${writtenBy('events')} as stored_by from events`;
+  await noteRewritten(sql`${stored} ${unsalted}`).execute(trx);
+  await sql`update events set salt = uuid_send(gen_random_uuid()) ${unsalted}`.execute(trx);
+}
+
 /** The leaves of the next events, a page at a time, and the last event. */
 async function readLeaves(trx: Trx, { organization, after, most, pageSize }: OlderStep) {
   const pages: Buffer[] = [];
   let last = after;
-  for await (const page of readStoredEvents(trx, { organization, after, pageSize, most })) {
+  // An event that a worker without a log stored just now has its turn in the next run.
+  for await (const page of readStoredEvents(trx, { organization, after, pageSize, most, salted: true })) {
     pages.push(page.leaves);
     last = page.last ?? last;
   }
@@ -95,7 +114,7 @@ async function withoutThoseOfLog(
     union all select leaves from log_segments where organization = ${organization} and not refused
       and id <> all(${known}::bigint[])
   `.execute(db);
-  const present = new Set(rows.flatMap(({ leaves }) => splitLeaves(Buffer.from(leaves)).map(idOf)));
+  const present = new Set(rows.flatMap(({ leaves }) => splitLeaves(unpackTile(leaves)).map(idOf)));
   return pages
     .map((leaves) => Buffer.concat(splitLeaves(leaves).filter((leaf) => !present.has(idOf(leaf)))))
     .filter(({ length }) => length > 0);

@@ -4,6 +4,7 @@ import { Frontier } from '../../ledger/frontier.ts';
 import { proveConsistency, type ReadNode } from '../../ledger/proofs.ts';
 import type { GrownLog, Signature } from '../../ledger/signer.ts';
 import type { Database, Tables } from '../database.ts';
+import { isHere } from '../organizations/here.ts';
 import { nodesOfLog, readTile } from './read-tiles.ts';
 import { inSealTurn } from './seal-turn.ts';
 
@@ -87,7 +88,8 @@ async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isS
     left join lateral (
       select size, root, note from log_checkpoints c where c.organization = t.organization order by hour desc limit 1
     ) c on true
-    where t.size is distinct from coalesce(c.size, 0) or (t.size > 0 and ${isSigned !== undefined}::boolean)
+    where (t.size is distinct from coalesce(c.size, 0) or (t.size > 0 and ${isSigned !== undefined}::boolean))
+      and ${isHere('t.organization')}
   `.execute(trx);
   return rows.filter(
     ({ organization, size, signed, signed_note: note }) =>

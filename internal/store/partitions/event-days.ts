@@ -4,13 +4,19 @@ import { dayAfter, dayOf } from './days.ts';
 import { countDefaultRows, listPartitions } from './partitions.ts';
 import { sql } from '../sql.ts';
 
+/** What has changed the rows of a set of events since they were stored. */
+export interface RowChanges {
+  /** How many of them lost their texts by an erasure. */
+  erasedTexts: number;
+  /** How many acts gave a leaf, and a salt, to events that were stored without. */
+  sealings: number;
+}
+
 /** A set of events. */
-export interface EventSet {
+export interface EventSet extends RowChanges {
   rows: number;
   /** The exclusive or of their ids, in hexadecimal digits. */
   ids: string;
-  /** How many of them lost their texts by an erasure. */
-  erasedTexts: number;
 }
 
 /** Events of one query, about: it reads only an index, for some tenths of a second. */
@@ -64,12 +70,16 @@ export async function measureEventDay(db: Database, organization: string, day: n
     ids ^= slice.ids;
     from = next;
   }
-  const erasedTexts = await countErasedTexts(db, organization, day);
-  return { rows, ids: ids.toString(16).padStart(32, '0'), erasedTexts };
+  return { rows, ids: ids.toString(16).padStart(32, '0'), ...(await countChanges(db, organization, day)) };
 }
 
-/** How many events of a day lost their texts by an erasure. */
-export async function countErasedTexts(db: Database, organization: string, day: number): Promise<number> {
+/** What has changed the rows of a day since they were stored. */
+export async function countChanges(db: Database, organization: string, day: number): Promise<RowChanges> {
+  const [erasedTexts, sealings] = [countErasedTexts(db, organization, day), countSealings(db, organization, day)];
+  return { erasedTexts: await erasedTexts, sealings: await sealings };
+}
+
+async function countErasedTexts(db: Database, organization: string, day: number): Promise<number> {
   const erasures = await db
     .selectFrom('erasures')
     .select('event_ids')
@@ -78,6 +88,18 @@ export async function countErasedTexts(db: Database, organization: string, day: 
     .where('erased_at', '>=', new Date(day))
     .execute();
   return erasures.reduce((sum, { event_ids }) => sum + countIdsOfDay(Buffer.from(event_ids), day), 0);
+}
+
+/** An act names the ids of its events, which begin with the time of acceptance. */
+async function countSealings(db: Database, organization: string, day: number): Promise<number> {
+  const timeOf = (end: 'first' | 'last') => sql`left(replace(act::jsonb->>${sql.lit(end)}, '-', ''), 12) collate "C"`;
+  const idTime = (time: number): string => time.toString(16).padStart(12, '0');
+  const { rows } = await sql<{ sealings: number }>`
+    select count(*)::float8 as sealings from log_acts
+    where organization = ${organization} and act::jsonb->>'act' = 'older-events-sealed'
+      and ${timeOf('first')} < ${idTime(dayAfter(day))} and ${timeOf('last')} >= ${idTime(day)}
+  `.execute(db);
+  return rows[0]?.sealings ?? 0;
 }
 
 async function beginOfNextSlice(db: Database, organization: string, from: Date, end: Date): Promise<Date | undefined> {

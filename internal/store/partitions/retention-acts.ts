@@ -3,6 +3,7 @@ import type { MacKey } from '../../ledger/mac.ts';
 import { appendAct } from '../ledger/append-act.ts';
 import type { Database } from '../database.ts';
 import { noteDeletedLetters } from '../dead-letters.ts';
+import { isHere } from '../organizations/here.ts';
 
 /** Notes in each log that retention drops `partitions` of events because a person allowed it. */
 export async function noteApproval(
@@ -11,7 +12,12 @@ export async function noteApproval(
   { by, before, partitions }: { by: string; before: string; partitions: number },
 ): Promise<void> {
   if (macKey === undefined) return;
-  const logs = await db.selectFrom('log_trees').select('organization').orderBy('organization').execute();
+  const logs = await db
+    .selectFrom('log_trees')
+    .select('organization')
+    .where(isHere('organization'))
+    .orderBy('organization')
+    .execute();
   for (const { organization } of logs) {
     const details = { before, partitions: String(partitions) };
     await appendAct(db, macKey, { organization, kind: 'retention-approved', by, details });

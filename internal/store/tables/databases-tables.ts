@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
 
 /**
  * The table `organization_databases` of the first database: where each organization is. One without
@@ -12,21 +12,13 @@ export interface OrganizationDatabasesTable {
   stream_since: string | null;
 }
 
-/** The table `moved_organizations`: those that leave this database, or have left it. */
+/** The table `moved_organizations`: those that leave this database, have left it, or come to it. */
 export interface MovedOrganizationsTable {
   organization: string;
+  /** The other database. */
   target: string;
-  /** True once this database takes no more events of it. */
+  /** True while this database takes no events of it. */
   closed: Generated<boolean>;
-  /** Up to where rows are copied, written as JSON. */
-  progress: ColumnType<Record<string, string>, string | undefined, string>;
-}
-
-/** The table `moving_events`: keys of events that are stored while an organization is copied. */
-export interface MovingEventsTable {
-  organization: string;
-  created_at: Date;
-  id: string;
-  automation_id: string;
-  execution_id: string;
+  /** True once the target has everything. */
+  copied: Generated<boolean>;
 }

@@ -2,7 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 
 /**
  * The table `retention_approvals`: a person approves that retention drops all partitions before a
- * day (deploy/runbooks/RunledgerRetentionAsks.md).
+ * day (docs/operate/runbooks/RunledgerRetentionAsks.md).
  */
 export interface RetentionApprovalsTable {
   before: ColumnType<Date, string, never>;

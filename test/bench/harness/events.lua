@@ -1,8 +1,9 @@
 -- Requests for wrk: executions of five events (START, three EVENTs, END; in one of twenty an EVENT
 -- is a WARNING) of the automations that test/support/seed-record.ts stores. Each event is a JSON
 -- body of 300 bytes. Arguments after `--`: tokens, of which each execution takes one, and
--- optionally the mean pause of a connection in ms, a seed, and the events of a request: more than
--- one go to the bulk endpoint.
+-- optionally the mean pause of a connection in ms, a seed, the events of a request (more than one go
+-- to the bulk endpoint), and their kind: `plain`, `keyed` with an Idempotency-Key each, or `ping`,
+-- which is a start or an end of a run without a rid.
 local started = 0
 
 function setup(thread)
@@ -15,7 +16,7 @@ local deeds = { "was read and checked against the order", "was sent to the accou
   "waits for the approval of a manager", "was downloaded from the supplier's portal", "was archived after the payment", "has been entered in the ledger" }
 local kinds = { "START", "EVENT", "EVENT", "EVENT", "END" }
 local automations, tokens, format, random = {}, {}, string.format, math.random
-local execution, automation, step, pause, events = "", "", 5, nil, 1
+local execution, automation, step, pause, events, kind, sent, seed = "", "", 5, nil, 1, "plain", 0, ""
 
 function init(args)
   math.randomseed(os.time() * 1000 + number * 7919 + tonumber(args[3] or 0))
@@ -24,6 +25,8 @@ function init(args)
   end
   wrk.method = "POST"
   events = tonumber(args[4] or 1)
+  kind = args[5] or "plain"
+  seed = format("%d-%s-%d", os.time(), args[3] or "", number)
   wrk.path = events > 1 and "/v1/register/bulk/" or "/v1/register/"
   wrk.headers["Content-Type"] = "application/json"
   wrk.headers["X-Forwarded-Proto"] = "https"
@@ -50,7 +53,15 @@ local function body()
   return head .. string.rep(".", 298 - #head) .. '"}'
 end
 
+local function ping()
+  local signal = sent % 2 == 0 and "" or "/start"
+  return wrk.format("POST", format("/ping/%s/%s%s", tokens[1], automations[random(200)], signal), nil, "")
+end
+
 function request()
+  sent = sent + 1
+  if kind == "ping" then return ping() end
+  if kind == "keyed" then wrk.headers["Idempotency-Key"] = format("%s-%020d", seed, sent) end
   if events == 1 then return wrk.format(nil, nil, nil, body()) end
   local bodies = {}
   for i = 1, events do bodies[i] = body() end

@@ -11,13 +11,14 @@ export function printFinding(name: string, { figures }: Finding, seconds: number
   }
 }
 
-/** The table of all scenarios in Markdown. */
+/** The figures that have a bar, of all scenarios, in Markdown. bench.json has the others. */
 export function markdownTable(findings: Record<string, { figures: Figure[] }>): string {
   const rows = Object.entries(findings).flatMap(([name, { figures }]) =>
-    figures.map((figure) => [name, ...cells(figure)]),
+    figures.filter(({ bar }) => bar !== undefined).map((figure) => [name, ...cells(figure)]),
   );
   const lines = [['Scenario', 'Figure', 'Measured', 'Bar', ''], ['---', '---', '---:', '---', '---'], ...rows];
-  return lines.map((row) => `| ${row.join(' | ')} |`).join('\n');
+  // Padding would take more than the text.
+  return ['<!-- prettier-ignore -->', ...lines.map((row) => `| ${row.join(' | ')} |`)].join('\n');
 }
 
 function cells(figure: Figure): string[] {

@@ -11,7 +11,7 @@ import { openDatabase } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 import { cpuTime, cpuTimeOfFamily } from './cpu.ts';
 import { Program, root } from './program.ts';
-import { readToken, token } from './wrk.ts';
+import { pingKey, readToken, token } from './wrk.ts';
 
 /**
  * Settings of a server that keeps its promises, with room for this load. The same for every side.
@@ -29,7 +29,7 @@ const manifest = `kind: Secret
 metadata:
   name: runledger-acme
   labels: { runledger.dev/organization: acme }
-stringData: { token-1: ${token}, read-1: ${readToken} }
+stringData: { token-1: ${token}, read-1: ${readToken}, ping-1: ${pingKey} }
 `;
 
 interface Servers {

@@ -8,6 +8,9 @@ const script = join(import.meta.dirname, 'events.lua');
 /** The token that every side takes. */
 export const token = 'benchmark-token-0123456789';
 
+/** The ping key of the same organization. */
+export const pingKey = 'benchmark-ping-key-0123456789';
+
 /** The token with which the console is read. */
 export const readToken = 'benchmark-read-token-0123456789';
 
@@ -20,6 +23,8 @@ export interface Load {
   pauseMs?: number;
   /** Events of a request; one unless set. */
   events?: number;
+  /** What a request is: an event, one with an Idempotency-Key, or a ping. */
+  kind?: 'plain' | 'keyed' | 'ping';
   /** The tokens of the callers; {@link token} unless set. Each execution takes one of them. */
   tokens?: readonly string[];
 }
@@ -60,12 +65,14 @@ export async function load({
   seconds,
   pauseMs = 0,
   events = 1,
-  tokens = [token],
+  kind = 'plain',
+  tokens = [kind === 'ping' ? pingKey : token],
 }: Load): Promise<Answers> {
   seed += 1;
   const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script];
   const url = `http://127.0.0.1:${port}`;
-  const running = run('wrk', [...options, url, '--', tokens.join(','), String(pauseMs), String(seed), String(events)]);
+  const ofScript = [tokens.join(','), String(pauseMs), String(seed), String(events), kind];
+  const running = run('wrk', [...options, url, '--', ...ofScript]);
   const end = (): void => void running.child.kill();
   process.once('exit', end);
   const { stdout } = await running.finally(() => process.off('exit', end));

@@ -7,6 +7,7 @@ import { exporting } from './export.ts';
 import { fairness } from './fairness.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
+import { keys, pings } from './keys.ts';
 import { latency } from './latency.ts';
 import { log } from './log.ts';
 import { neighbours } from './neighbours.ts';
@@ -24,6 +25,8 @@ import { tick } from './tick.ts';
 /** By name, in the order in which they run and are shown. */
 export const scenarios: Record<string, Scenario> = {
   ingest,
+  keys,
+  pings,
   pipeline,
   drain,
   burst,

@@ -16,7 +16,8 @@ type Attack = keyof typeof attacks;
 
 const sides = ['alone', 'tokens', 'expanding', 'wide'] as const;
 type Side = (typeof sides)[number];
-type Measure = 'p99' | 'refused' | 'deaths' | 'ingestPeak' | 'workerPeak';
+/** `lag`: p99 of the delay of ingest's event loop, in ms. It counts from ticks of 10 ms. */
+type Measure = 'p99' | 'lag' | 'refused' | 'deaths' | 'ingestPeak' | 'workerPeak';
 
 const mib = 1_024 * 1_024;
 
@@ -39,6 +40,7 @@ export const neighbours: Scenario = async (world, { rounds, seconds }) => {
   return {
     figures: [
       figure('p99 of 201 of a quiet organization, alone', found.median('p99', 'alone'), 'ms'),
+      figure("p99 of the delay of ingest's event loop, alone", found.median('lag', 'alone'), 'ms'),
       ...names.flatMap((name) => figuresOf(found, name)),
     ],
     notes: [
@@ -53,6 +55,7 @@ function figuresOf(found: Rounds<Side, Measure>, side: Attack): Figure[] {
   return [
     figure(`p99 of 201 ${beside}`, found.median('p99', side), 'ms'),
     figure('The same against alone', found.ratio('p99', side, 'alone'), '×', { atMost: 3 }),
+    figure(`p99 of the delay of ingest's event loop ${beside}`, found.median('lag', side), 'ms'),
     figure('Requests of the quiet one that were refused', found.median('refused', side), 'requests', { atMost: 0 }),
     figure('Processes killed for their memory', found.median('deaths', side), 'processes', { atMost: 0 }),
     figure('Most memory of ingest', found.median('ingestPeak', side), 'MiB'),
@@ -76,17 +79,32 @@ async function measure(
   // Its code is compiled as it runs: the first requests of a process take longer.
   await load({ port, ...callers, seconds: 2 });
   const attack = side === 'alone' ? undefined : await startAttack(world, side, port);
+  await eventLoopLag(ingest.opsPort);
   const answers = await load({ port, ...callers, seconds });
+  const lag = await eventLoopLag(ingest.opsPort);
   const deaths = (await ofIngest.kills()) + (await ofWorker.kills());
   const peaks = [await ofIngest.peak(), await ofWorker.peak()] as const;
   if (attack !== undefined) await world.end(attack);
   await world.end(ingest.program);
   await world.end(worker);
   await world.emptyQueues();
-  return { p99: answers.p99, refused: lost(answers), deaths, ingestPeak: peaks[0] / mib, workerPeak: peaks[1] / mib };
+  return {
+    p99: answers.p99,
+    lag,
+    refused: lost(answers),
+    deaths,
+    ingestPeak: peaks[0] / mib,
+    workerPeak: peaks[1] / mib,
+  };
 }
 
 const lost = ({ refused, broken }: Answers): number => refused + broken;
+
+/** In ms, since the last call. */
+async function eventLoopLag(opsPort: number): Promise<number> {
+  const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(metrics)?.[1]) * 1_000;
+}
 
 async function createGroup(bytes: number): Promise<Cgroup> {
   const group = await Cgroup.create(bytes);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Answer } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/events.ts';
+import { underWay } from '../../support/keys.ts';
 import { expectValid, readOpenApi, type OpenApiOperation } from '../../support/openapi.ts';
 import { readToken, startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
@@ -175,8 +176,7 @@ inBothModes('POST /v1/register/bulk/', ({ suiteIngest }) => {
     it('records none while the first request with a key is under way', async () => {
       const events = keyed('1', '2');
       await bulk(events.slice(0, 1));
-      const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-      await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+      expect(await underWay(suite.redis)).to.equal(1);
       const answer = await bulk(events);
       expectProblem(answer, 409, 'request-in-progress');
       expect(answer.headers['retry-after']).to.equal('1');

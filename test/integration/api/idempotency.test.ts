@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/events.ts';
+import { keyHashes, underWay } from '../../support/keys.ts';
 import { startWorker, token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { query } from '../../support/postgres-server.ts';
+import type { RedisServer } from '../../support/redis-server.ts';
 import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 import type { Authentication } from '../../../internal/cluster/tokens/token-source.ts';
@@ -29,18 +31,29 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     expect(await suite.stored()).to.have.lengthOf(1);
   });
 
-  it('is remembered for 24 hours', async () => {
-    await register(eventBody(), 'k');
-    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-    expect(await suite.redis.command('pttl', key)).to.be.within(86_340_000, 86_400_000);
+  it('is remembered for 24 hours, and forgotten within twice that time', async () => {
+    const body = eventBody();
+    const first = await register(body, 'k');
+    await hoursPass(suite.redis, 23);
+    expect((await register(body, 'k')).body).to.equal(first.body);
+    // The generation of the key ends here, and the one after it later.
+    await hoursPass(suite.redis, 2);
+    expect((await register(body, 'k')).body).to.equal(first.body);
+    await hoursPass(suite.redis, 23);
+    expect((await register(body, 'k')).body).to.equal(first.body);
+    await hoursPass(suite.redis, 2);
+    expect((await register(body, 'k')).headers['receipt-id']).to.not.equal(first.headers['receipt-id']);
+    const hashes = await keyHashes(suite.redis);
+    const ends = await Promise.all(hashes.map((hash) => suite.redis.command('pttl', hash)));
+    for (const end of ends) expect(end).to.be.within(2 * 86_340_000, 2 * 86_400_000);
   });
 
   describe('with IDEMPOTENCY_HOURS', () => {
     const longer = suiteIngest(() => ({ IDEMPOTENCY_HOURS: '72' }), authenticate);
     it('is remembered for that long', async () => {
       await longer.ingest.client.register(eventBody(), { 'idempotency-key': 'k' });
-      const [key] = (await longer.redis.command('keys', '*idempotency*')) as [string];
-      expect(await longer.redis.command('pttl', key)).to.be.within(259_140_000, 259_200_000);
+      const [hash = ''] = await keyHashes(longer.redis);
+      expect(await longer.redis.command('pttl', hash)).to.be.within(2 * 259_140_000, 2 * 259_200_000);
     });
   });
 
@@ -164,11 +177,10 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     const first = await register(body, 'k');
     // As an ingest pod leaves it that died between the reservation and the acknowledgement of
     // Redis.
-    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-    await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+    expect(await underWay(suite.redis)).to.equal(1);
     expectInProgress(await register(body, 'k'));
 
-    await suite.redis.command('hset', key, 'leaseUntil', String(Date.now() - 1));
+    await underWay(suite.redis, -1);
     const retry = await register(body, 'k');
     expect(retry.status).to.equal(201);
     expect(retry.body).to.equal(first.body);
@@ -212,13 +224,9 @@ inBothModes('Idempotency-Key, when Redis does not answer', ({ startIngest, suite
     expect(lost.status).to.equal(503);
     expect(lost.headers['retry-after']).to.match(/^[1-9]\d*$/);
 
-    const key = await until('the reservation', async () => {
-      const [found] = (await suite.redis.command('keys', '*idempotency*')) as [string?];
-      return found;
-    });
     // The first request may still be under way for all that Redis knows, until its lease ends: here
     // and now.
-    await suite.redis.command('hset', key, 'leaseUntil', '0');
+    await until('the reservation', async () => (await underWay(suite.redis, -1)) === 1);
 
     await using ingest = await startIngest(settings);
     const retried = await ingest.client.register(body, { 'idempotency-key': 'k' });
@@ -235,6 +243,13 @@ inBothModes('Idempotency-Key, when Redis does not answer', ({ startIngest, suite
     expect(await query(settings.DATABASE_URL, 'select 1 from events')).to.have.lengthOf(1);
   });
 });
+
+/** Lets the generation of the keys be older than it is. */
+async function hoursPass(redis: RedisServer, hours: number): Promise<void> {
+  const record = '{runledger}:events:idempotency';
+  const began = Number(await redis.command('hget', record, 'began'));
+  await redis.command('hset', record, 'began', String(began - hours * 3_600_000));
+}
 
 function authenticate(given: string): Authentication {
   if (given === token) return { status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' };

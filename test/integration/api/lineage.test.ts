@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { mostHeldBytes } from '../../../internal/event/held-bytes.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
+import { underWay } from '../../support/keys.ts';
 import { expectValid, readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
 import { readToken } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -184,8 +185,7 @@ inBothModes('POST /api/v1/lineage', ({ suiteIngest }) => {
 
   it('503 for an event that is being recorded, since clients repeat only that', async () => {
     await send(event('START'));
-    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-    await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+    expect(await underWay(suite.redis)).to.equal(1);
     expectProblem(await send(event('START')), 503, 'unavailable');
     const answer = await batch([event('START'), event('COMPLETE')]);
     expect(answer.status).to.equal(207);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient, type Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/events.ts';
+import { underWay } from '../../support/keys.ts';
 import { expectDescribed, expectValid, readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
 import { readToken } from '../../support/pipeline.ts';
 import { answerOf } from '../../support/problem.ts';
@@ -69,8 +70,7 @@ inBothModes('openapi.yaml describes what is served', ({ startApi, startIngest, s
     '409 inProgress': async () => {
       const body = eventBody();
       await register(body, { 'idempotency-key': 'k' });
-      const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-      await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+      expect(await underWay(suite.redis)).to.equal(1);
       return register(body, { 'idempotency-key': 'k' });
     },
     '413 tooLarge': () => register(Buffer.alloc(300 * 1024)),

@@ -4,6 +4,7 @@ import type { Answer, Request } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { Forwarder } from '../../support/forwarder.ts';
 import { freePort } from '../../support/free-port.ts';
+import { underWay } from '../../support/keys.ts';
 import { pingKey, readToken, token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { RawConnection } from '../../support/raw-connection.ts';
@@ -164,8 +165,7 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
 
   it('503 for a ping that is being recorded: clients repeat that, and not a 409', async () => {
     await pinged('/start?rid=a');
-    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-    await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+    expect(await underWay(suite.redis)).to.equal(1);
     expectProblem(await ping('/start?rid=a'), 503, 'unavailable');
   });
 
@@ -223,7 +223,7 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
   });
 
   describe('a slug', () => {
-    it('is the name of an automation, with the id that README.md computes', async () => {
+    it('is the name of an automation, with the id that its page computes', async () => {
       const { client } = suite.ingest;
       for (const end of ['/nightly-backup/start?create=1', '/Nightly-Backup/log', '/nightly-backup']) {
         const answer = await client.send({ method: 'POST', path: `/ping/${pingKey}${end}`, headers: noToken });

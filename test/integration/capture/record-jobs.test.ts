@@ -44,7 +44,6 @@ async function startProducer(redisUrl: string): Promise<{ producer: Producer; st
     shards,
     replicaAcks: 0,
     idempotencyHours: 24,
-    keyPlaces: 'first',
     limits: producerLimits(config),
     callers: { open: 1, opened: 1 },
     metrics: producerMetrics(new Registry(), () => producer.load),

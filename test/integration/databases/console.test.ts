@@ -16,7 +16,7 @@ describe('a console of several databases', function () {
 
   it('reads each organization from its database, and its streams follow a move', async () => {
     await using databases = await twoDatabases();
-    const { first, eu, settings, byName } = databases;
+    const { first, eu, settings, named } = databases;
     await place(first.db, 'globex', 'eu');
     await recordEvents(first.db, [event('acme', 'of acme'), event('globex', 'left over')]);
     await recordEvents(eu.db, [event('globex', 'of globex')]);
@@ -36,7 +36,7 @@ describe('a console of several databases', function () {
     await reader.until('an event', () => reader.descriptions.length >= 1);
     const between = reader.lastEventId;
     await recordEvents(first.db, [event('acme', 'unseen')]);
-    await moveOrganization({ databases: byName, organization: 'acme', logger }, 'eu');
+    await moveOrganization({ databases: named, organization: 'acme', logger }, 'eu');
     await recordEvents(eu.db, [event('acme', 'after')]);
     await reader.until('the rest', () => reader.descriptions.length >= 3);
     expect(reader.descriptions).to.deep.equal(['before', 'unseen', 'after']);

@@ -110,7 +110,7 @@ describe('a move of an organization, with real processes', function () {
     await using acme = new Sender(1_000, sendAs('acme'));
     await using globex = new Sender(200, sendAs('globex'));
     const move = (...more: string[]): Child =>
-      new Child(process.execPath, ['cmd/move/main.ts', '--organization', 'acme', ...more], {
+      new Child(process.execPath, ['cmd/admin/main.ts', 'move', '--organization', 'acme', ...more], {
         env: { PATH: process.env['PATH'], ...settings },
       });
     const movesUntil = (closed: boolean) =>

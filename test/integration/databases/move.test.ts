@@ -12,6 +12,7 @@ import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import { alertsToTell } from '../../../internal/controller/notify/told-alerts.ts';
 import { advisoryLocks } from '../../../internal/store/advisory-locks.ts';
 import { movedOrganizations } from '../../../internal/store/errors.ts';
+import { readMove } from '../../../internal/store/organizations/move/fence.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { sql } from '../../../internal/store/sql.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
@@ -19,7 +20,9 @@ import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
-import { storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { headOf, idsInLog, seal, withLeaves } from '../../support/sealed-log.ts';
+import { PostgresServer } from '../../support/postgres-server.ts';
+import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
 
 const { logger } = createTelemetry('move', 'silent');
@@ -62,7 +65,11 @@ describe('a move of an organization', function () {
   let databases: TwoDatabases;
   const ofAcme = (fields: Partial<AcceptedEvent> = {}) => anEvent({ organization: 'acme', ...fields });
   const options = (byName: ReadonlyMap<string, Database> = databases.byName) => {
-    return { databases: byName, organization: 'acme', logger };
+    const named = Array.from(
+      databases.named,
+      ([name, one]) => [name, { ...one, db: byName.get(name) ?? one.db }] as const,
+    );
+    return { databases: new Map(named), organization: 'acme', logger };
   };
   const nameOf = async (): Promise<string> => (await readPlaces(databases.first.db)).get('acme')?.database ?? 'first';
   const open = (name: string): Database => databases.byName.get(name) ?? databases.first.db;
@@ -92,7 +99,7 @@ describe('a move of an organization', function () {
     await store(some('first'));
     await recordEvents(databases.first.db, [anEvent({ organization: 'globex' })]);
     let killed = true;
-    for (let at = 1; killed; at += 3) {
+    for (let at = 1; killed; at += 9) {
       const target = (await nameOf()) === 'first' ? 'eu' : 'first';
       const counter = { left: at };
       const dying = new Map(Array.from(databases.byName, ([name, db]) => [name, killedAt(db, counter)]));
@@ -177,11 +184,11 @@ describe('a move of an organization', function () {
     expect((await of(first.db)).automations.map(({ organization }) => organization)).to.deep.equal(['globex']);
   });
 
-  it('copies what is stored between its last look and the close', async () => {
+  it('takes along what is stored between its last look and the close', async () => {
     const { first, eu } = databases;
     await recordEvents(first.db, [ofAcme()]);
     const late = ofAcme();
-    const source = afterStatement(first.db, 'delete from moving_events', () => recordEvents(first.db, [late]));
+    const source = afterStatement(first.db, 'pg_wal_lsn_diff', () => recordEvents(first.db, [late]));
     await moveOrganization(options(new Map([...databases.byName, ['first', source] as const])), 'eu');
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
   });
@@ -207,7 +214,52 @@ describe('a move of an organization', function () {
     });
     const noUs = { name: 'MoveError', message: 'there is no database us, only first, eu' };
     expect(await failureOf(moveOrganization(options(), 'us'))).to.include(noUs);
-    await eu.db.insertInto('log_trees').values({ organization: 'acme', size: '0', frontier: Buffer.of() }).execute();
-    expect(String(await failureOf(moveOrganization(options(), 'first')))).to.match(/with a log .* cannot move/);
+  });
+
+  it('takes along the log, which stays one: there and back, with leaves that wait for their places', async () => {
+    const { first, eu } = databases;
+    const all = Array.from({ length: 300 }, () => ofAcme());
+    await recordEvents(first.db, all, withLeaves);
+    await seal(first.db);
+    const waiting = Array.from({ length: 3 }, () => ofAcme());
+    await recordEvents(first.db, waiting, withLeaves);
+    // Of an organization that stays.
+    await recordEvents(first.db, [anEvent({ organization: 'globex' })], withLeaves);
+    await moveOrganization(options(), 'eu');
+    for (const { db } of [first, eu]) await seal(db);
+    const idsOf = (events: readonly AcceptedEvent[]) => events.map(({ id }) => id);
+    expect(await idsInLog(eu.db)).to.have.members(idsOf([...all, ...waiting]));
+    expect(await headOf(first.db)).to.include({ size: 300 });
+    expect((await headOf(first.db, 'globex')).size).to.equal(1);
+
+    const more = [ofAcme()];
+    await recordEvents(eu.db, more, withLeaves);
+    await moveOrganization(options(), 'first');
+    for (const { db } of [first, eu]) await seal(db);
+    expect(await idsInLog(first.db)).to.have.members(idsOf([...all, ...waiting, ...more]));
+  });
+
+  it('says in one sentence what a server does not allow', async () => {
+    const { first, eu, named } = databases;
+    const plain = await PostgresServer.start(['-c', 'wal_level=replica']);
+    await using _plain = { [Symbol.asyncDispose]: () => plain.stop() };
+    await migrate(plain.url());
+    const role = 'without_rights';
+    await sql.raw(`drop role if exists ${role}; create role ${role} login`).execute(first.db);
+    for (const { db } of [first, eu])
+      await sql.raw(`grant select on all tables in schema public to ${role}`).execute(db);
+    const weak = ({ url }: { url: string }) => Object.assign(new URL(url), { username: role }).href;
+    for (const [name, url, sentence] of [
+      ['first', plain.url(), 'wal_level of the database first is replica, and Postgres needs logical'],
+      ['first', weak(first), 'the user of the database first may not replicate: give it the attribute REPLICATION'],
+      ['eu', weak(eu), 'the user of the database eu may not make a subscription: give it the role pg_create_subscr'],
+    ] as const) {
+      await using db = openDatabase(url);
+      const limited = { ...options(), databases: new Map(named).set(name, { name, url, db }) };
+      expect(String(await failureOf(moveOrganization(limited, 'eu')))).to.include(`MoveError: ${sentence}`);
+      expect(await readMove(first.db, 'acme')).to.equal(undefined);
+    }
+    for (const { db } of [first, eu]) await sql.raw(`drop owned by ${role}`).execute(db);
+    await sql.raw(`drop role ${role}`).execute(first.db);
   });
 });

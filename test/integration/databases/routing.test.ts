@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { failing } from '../../../internal/kit/ops/probes.ts';
 import { queueKey, waitingQueue } from '../../../internal/queue/keys/keys.ts';
 import { Callers, expectOnlyRedisRejects } from '../../support/callers.ts';
-import { anEvent } from '../../support/events.ts';
+import { sql } from '../../../internal/store/sql.ts';
+import { anEvent, eventBody } from '../../support/events.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
@@ -12,7 +14,8 @@ import { replicated, startReplica } from '../../support/replica.ts';
 import { expectStored, figure, storedMarks } from '../../support/rows.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { migrate, migratedDatabase } from '../../support/store.ts';
-import { place, tokenNamesOrganization } from '../../support/two-databases.ts';
+import { logKey } from '../../support/sealed-log.ts';
+import { place, tokenNamesOrganization, twoDatabases } from '../../support/two-databases.ts';
 import { until } from '../../support/until.ts';
 
 describe('events of several databases', function () {
@@ -22,6 +25,23 @@ describe('events of several databases', function () {
     postgres = await PostgresServer.start();
   });
   after(() => postgres.stop());
+
+  it('get their place in the log of their organization, in its database', async () => {
+    const redis = await emptyRedis();
+    await using databases = await twoDatabases();
+    const { first, eu, settings } = databases;
+    await place(first.db, 'globex', 'eu');
+    const common = { REDIS_URL: redis.url, ...settings };
+    await using _worker = await startWorker({ ...common, LEDGER_KEY: logKey });
+    await using ingest = await startIngest(common, tokenNamesOrganization);
+    for (const token of ['acme', 'globex']) await ingest.client.register(eventBody(), { token });
+    for (const [organization, { db }] of [['acme', first] as const, ['globex', eu] as const]) {
+      await until(`the checkpoint of ${organization}`, async () => {
+        const { rows } = await sql`select organization, size::integer from log_checkpoints`.execute(db);
+        return isDeepStrictEqual(rows, [{ organization, size: 1 }]);
+      });
+    }
+  });
 
   it('go to that of their organization; an unavailable one delays no other, and loses nothing', async () => {
     const redis = await emptyRedis();

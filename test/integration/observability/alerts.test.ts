@@ -55,7 +55,7 @@ describe('alerts', () => {
   for (const { alert, labels, annotations } of alerts) {
     it(`${alert} says how urgent it is and has a runbook`, async () => {
       expect(['critical', 'warning']).to.include(labels.severity);
-      const path = `deploy/runbooks/${alert}.md`;
+      const path = `docs/operate/runbooks/${alert}.md`;
       expect(annotations.runbook_url).to.equal(`https://github.com/runledger/runledger/blob/main/${path}`);
       const runbook = await readFile(new URL(path, root), 'utf8');
       expect(runbook.split('\n').filter((line) => line.startsWith('#'))).to.deep.equal([

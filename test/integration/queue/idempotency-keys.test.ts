@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { IdempotencyKeys, type Keyed } from '../../../internal/queue/keys/idempotency.ts';
-import { OpenRuns } from '../../../internal/queue/keys/open-runs.ts';
+import { createIdentitySource } from '../../../internal/event/identity.ts';
+import type { Keyed } from '../../../internal/queue/keys/idempotency.ts';
+import { PingRuns } from '../../../internal/queue/keys/ping-runs.ts';
 import { anEvent } from '../../support/events.ts';
+import { claimed, keysIn, stateOf } from '../../support/keys.ts';
 import { emptyRedis } from '../../support/servers.ts';
 
 const keyed = (...events: AcceptedEvent[]): Keyed => ({ key: ['caller', 'k'], events });
@@ -16,46 +18,40 @@ describe('a reservation that a failover of Redis has lost', () => {
     it(`is written again by ${end}, with the same identity`, async () => {
       const server = await emptyRedis();
       await server.use(async (redis) => {
-        const keys = new IdempotencyKeys(redis, 'events', 60_000);
-        const [event, again] = [anEvent({ id: 'a' }), anEvent({ id: 'b' })];
-        await keys.reserve([keyed(event)], 'all');
+        const keys = keysIn(redis);
+        const [event, again] = [anEvent(), anEvent()];
+        const claim = await claimed(keys, keyed(event));
         await redis.flushall();
-        await keys[end]([keyed(event)]);
-        const found = await keys.reserve([keyed(again)], 'all');
-        expect(found).to.deep.equal([{ identities: [{ id: 'a', createdAt: event.createdAt }], committed }]);
+        await keys[end](claim);
+        expect(await stateOf(keys, keyed(again))).to.deep.equal({ ids: [event.id], committed });
       });
     });
   }
 });
 
 describe('the key of a message that becomes several events', () => {
-  const failed = (errorDescription: string, id: string) => [
-    anEvent({ kind: 'ERROR', errorDescription, id: `${id}1`, createdAt: 1 }),
-    anEvent({ kind: 'END', id: `${id}2`, createdAt: 1 }),
+  const identify = createIdentitySource();
+  const failed = (errorDescription: string) => [
+    anEvent({ kind: 'ERROR', errorDescription, ...identify() }),
+    anEvent({ kind: 'END', ...identify() }),
   ];
-  const identities = ['a1', 'a2'].map((id) => ({ id, createdAt: 1 }));
 
   for (const wayIn of ['lineage', 'ping', 'job', 'close'] as const) {
     it(`of ${wayIn}: other texts replace the first until they are acknowledged, and keep all identities`, async () => {
       const server = await emptyRedis();
       await server.use(async (redis) => {
-        const keys = new IdempotencyKeys(redis, 'events', 60_000);
-        const group = (text: string, id: string): Keyed => ({ key: [wayIn, 'k'], events: failed(text, id) });
-        await keys.reserve([group('first', 'a')], 'each');
-        expect(await keys.reserve([group('second', 'b')], 'each')).to.have.nested.property(
-          '[0].code',
-          'request-in-progress',
-        );
-        await keys.release([group('first', 'a')]);
-        const [again] = await keys.reserve([group('second', 'b')], 'each');
-        expect(again).to.deep.equal({ identities, committed: false });
-        await keys.markCommitted([group('second', 'b')]);
-        const [repeat] = await keys.reserve([group('second', 'c')], 'each');
-        expect(repeat).to.deep.equal({ identities, committed: true });
-        expect(await keys.reserve([group('third', 'c')], 'each')).to.have.nested.property(
-          '[0].code',
-          'idempotency-key-reused',
-        );
+        const keys = keysIn(redis);
+        const group = (text: string): Keyed => ({ key: [wayIn, 'k'], events: failed(text) });
+        const first = await claimed(keys, group('first'));
+        const ids = first.events.map(({ id }) => id);
+        expect(new Set(ids).size).to.equal(2);
+        expect(await stateOf(keys, group('second'))).to.equal('request-in-progress');
+        await keys.release(first);
+        const second = await claimed(keys, group('second'));
+        expect(second.events.map(({ id }) => id)).to.deep.equal(ids);
+        await keys.markCommitted(second);
+        expect(await stateOf(keys, group('second'))).to.deep.equal({ ids, committed: true });
+        expect(await stateOf(keys, group('third'))).to.equal('idempotency-key-reused');
       });
     });
   }
@@ -63,13 +59,11 @@ describe('the key of a message that becomes several events', () => {
   it('of a caller, or of a CloudEvent, is bound to its first body at once', async () => {
     const server = await emptyRedis();
     await server.use(async (redis) => {
-      const keys = new IdempotencyKeys(redis, 'events', 60_000);
+      const keys = keysIn(redis);
       for (const wayIn of ['caller', 'cloud-event'] as const) {
-        const group = (text: string): Keyed => ({ key: [wayIn, 'k'], events: failed(text, 'a') });
-        await keys.reserve([group('first')], 'all');
-        await keys.release([group('first')]);
-        const found = await keys.reserve([group('second')], 'all');
-        expect(found).to.have.nested.property('[0].code', 'idempotency-key-reused');
+        const group = (text: string): Keyed => ({ key: [wayIn, 'k'], events: failed(text) });
+        await keys.release(await claimed(keys, group('first')));
+        expect(await stateOf(keys, group('second'))).to.equal('idempotency-key-reused');
       }
     });
   });
@@ -87,19 +81,15 @@ describe('the names of keys in Redis', () => {
     const owners = fc.uniqueArray(owner, { selector: (one) => JSON.stringify(one), minLength: 20, maxLength: 50 });
     const server = await emptyRedis();
     await server.use(async (redis) => {
-      const keys = new IdempotencyKeys(redis, 'events', 60_000);
+      const keys = keysIn(redis);
       const check = fc.asyncProperty(owners, async (all) => {
         await redis.flushall();
-        const groups = all.map(({ organization, key }, at): Keyed => {
-          return { key, events: [anEvent({ organization, id: String(at) })] };
-        });
-        await keys.reserve(groups, 'each');
-        await keys.markCommitted(groups);
-        const found = await keys.reserve(groups, 'each');
-        expect(found.map((one) => ('identities' in one ? one.identities[0]?.id : one.code))).to.deep.equal(
-          all.map((_, at) => String(at)),
-        );
-        expect(await redis.dbsize()).to.equal(all.length);
+        const groups = all.map(({ organization, key }): Keyed => ({ key, events: [anEvent({ organization })] }));
+        const claims = await Promise.all(groups.map((group) => claimed(keys, group)));
+        await Promise.all(claims.map((claim) => keys.markCommitted(claim)));
+        const found = await Promise.all(groups.map((group) => stateOf(keys, group)));
+        const expected = groups.map(({ events }) => ({ ids: events.map(({ id }) => id), committed: true }));
+        expect(found).to.deep.equal(expected);
       });
       await fc.assert(check, { numRuns: 30 });
     });
@@ -113,10 +103,12 @@ describe('the names of keys in Redis', () => {
     });
     const server = await emptyRedis();
     await server.use(async (redis) => {
-      const runs = new OpenRuns(redis, 'events');
+      const runs = new PingRuns(redis, 'events', { open: 1 });
       const check = fc.asyncProperty(owners, async (all) => {
         await redis.flushall();
-        await Promise.all(all.map(([organization, automation], at) => runs.open(organization, automation, String(at))));
+        await Promise.all(
+          all.map(([organization, automation], at) => runs.open(organization, automation, String(at), '')),
+        );
         const found = await Promise.all(all.map(([organization, automation]) => runs.find(organization, automation)));
         expect(found.map((one) => one?.run)).to.deep.equal(all.map((_, at) => String(at)));
       });

@@ -7,6 +7,7 @@ import { connect, createProducerRedis, disconnect } from '../../../internal/queu
 import type { Answer } from '../../support/api-client.ts';
 import { anEvent, eventBody } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
+import { underWay } from '../../support/keys.ts';
 import { pingKey, startIngest, type RunningIngest } from '../../support/pipeline.ts';
 import { plainJob, withQueue } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
@@ -221,8 +222,7 @@ describe('a request that ingest does not serve, even in its last seconds,', func
     };
     const send = () => ingest.client.register(event, {}, undefined, '/api/v1/lineage');
     expect((await send()).status).to.equal(200);
-    const [key] = (await redis.command('keys', '*idempotency*')) as [string];
-    await redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+    expect(await underWay(redis)).to.equal(1);
     expect((await send()).status).to.equal(503);
     const { registry } = ingest.telemetry;
     expect(await figure(registry, 'runledger_rejections_total', { reason: 'under-way' })).to.equal(1);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { placeReplyMs } from '../../../internal/queue/keys/idempotency.ts';
 import { queueKey } from '../../../internal/queue/keys/keys.ts';
-import { placeReplyMs } from '../../../internal/queue/keys/mirrored-keys.ts';
 import { eventBody } from '../../support/events.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';

@@ -6,6 +6,7 @@ import { consoleDatabaseSettings, openConsoleDatabase } from '../../../cmd/conso
 import { readConfig } from '../../../internal/config/read.ts';
 import { readAs } from '../../../internal/record/read-as.ts';
 import { createQueries } from '../../../internal/record/queries.ts';
+import { usesReaderRole } from '../../../internal/record/role-of-queries.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { startConsole } from '../../support/console.ts';
@@ -81,7 +82,7 @@ describe('the database of the console behind a pooler', () => {
     await using db = await opened(database.url);
     await recordEvents(database.db, [anEvent({ createdAt: Date.now() }), anEvent({ createdAt: Date.now() })]);
     const record = createQueries(db);
-    await record.usesReaderRole();
+    await usesReaderRole(db);
     const sent = mock.method(Client.prototype, 'query');
     try {
       expect((await record.listExecutions('acme', {}, { limit: 1 })).items).to.have.lengthOf(1);
@@ -97,7 +98,7 @@ describe('the database of the console behind a pooler', () => {
     await using database = await migratedDatabase();
     await using db = await opened(database.url);
     const record = createQueries(db);
-    await record.usesReaderRole();
+    await usesReaderRole(db);
     const now = performance.now.bind(performance);
     mock.method(performance, 'now', () => now() + 60_000);
     const sent = mock.method(Client.prototype, 'query');

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readAs } from '../../../internal/record/read-as.ts';
 import { createQueries } from '../../../internal/record/queries.ts';
+import { usesReaderRole } from '../../../internal/record/role-of-queries.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { codeOf } from '../../../internal/store/errors.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
@@ -71,7 +72,7 @@ describe('row-level security', () => {
     const db = await databaseOf('createrole');
     await migrateToLatest(db, { onNoReaderRole: () => expect.fail('the role is missing') });
     await storeTwo(db);
-    expect(await createQueries(db).usesReaderRole()).to.equal(true);
+    expect(await usesReaderRole(db)).to.equal(true);
     const acme = { organization: 'acme' };
     expect(await seen(db, 'acme')).to.deep.equal([acme, acme]);
     expect(await seen(db, 'nobody')).to.deep.equal([]);
@@ -129,23 +130,23 @@ describe('row-level security', () => {
     const db = await databaseOf('');
     const env = { PATH: process.env['PATH'], DATABASE_URL: url };
     const migrate = async (): Promise<string> => {
-      const child = new Child(process.execPath, ['cmd/migrate/main.ts'], { env });
+      const child = new Child(process.execPath, ['cmd/admin/main.ts', 'migrate'], { env });
       expect(await child.exited, child.output.join('\n')).to.equal(0);
       return child.output.join('\n');
     };
     expect(await migrate()).to.contain('no role for readers');
     await storeTwo(db);
     const record = createQueries(db);
-    expect(await record.usesReaderRole()).to.equal(false);
+    expect(await usesReaderRole(db)).to.equal(false);
     expect((await record.listExecutions('acme', {}, { limit: 5 })).items).to.have.length(1);
 
     await server.query('create role runledger_reader nologin');
     await server.query('grant runledger_reader to app');
     // Until the migration gives the role its rights, queries do not take it.
-    expect(await record.usesReaderRole()).to.equal(false);
+    expect(await usesReaderRole(db)).to.equal(false);
     expect(await seen(db, 'globex')).to.have.length(4);
     expect(await migrate()).not.to.contain('no role for readers');
-    expect(await record.usesReaderRole()).to.equal(true);
+    expect(await usesReaderRole(db)).to.equal(true);
     expect(await seen(db, 'globex')).to.have.length(2);
     expect((await record.listExecutions('acme', {}, { limit: 5 })).items).to.have.length(1);
 
@@ -153,10 +154,10 @@ describe('row-level security', () => {
     await query(url, 'revoke select on events from runledger_reader');
     expect(await seen(db, 'globex')).to.have.length(4);
     await migrate();
-    expect(await record.usesReaderRole()).to.equal(true);
+    expect(await usesReaderRole(db)).to.equal(true);
     await query(new URL('app', server.url()).href, 'drop owned by runledger_reader; drop role runledger_reader');
     expect(await seen(db, 'globex')).to.have.length(4);
-    expect(await record.usesReaderRole()).to.equal(false);
+    expect(await usesReaderRole(db)).to.equal(false);
   }).timeout(60_000);
 
   it('works for a user of the console alone, who has no other right', async () => {
@@ -168,7 +169,7 @@ describe('row-level security', () => {
     address.username = 'console';
     const console = openDatabase(address.href);
     databases.push(console);
-    expect(await createQueries(console).usesReaderRole()).to.equal(true);
+    expect(await usesReaderRole(console)).to.equal(true);
     expect(await seen(console, 'globex')).to.have.length(2);
     expect(await query(address.href, 'select * from events')).to.deep.equal([]);
   });

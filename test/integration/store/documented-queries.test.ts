@@ -20,12 +20,12 @@ describe('queries in documents', () => {
 
   const rowsOf = async (statement: string): Promise<unknown[]> => (await sql.raw(statement).execute(database.db)).rows;
 
-  it('of the README find what failed today, a history, and executions that disagree with their events', async () => {
+  it('of the page on SQL find what failed today, a history, and executions that disagree with their events', async () => {
     const { db } = database;
     const { automationId } = anEvent();
     // Ahead of the clock: today also when midnight comes meanwhile.
     const [today, dayBefore] = [Date.now() + 3_600_000, Date.now() - 25 * 3_600_000];
-    const [failed = '', history = '', disagreeing = '', ...others] = await statementsOf('README.md');
+    const [failed = '', history = '', disagreeing = '', ...others] = await statementsOf('docs/read/sql.md');
     expect(others).to.deep.equal([]);
     const kinds = ['START', 'ERROR', 'END'] as const;
     await recordEvents(
@@ -49,7 +49,7 @@ describe('queries in documents', () => {
 
   it('of the runbook store a dead letter as if it had not been refused', async () => {
     const { db } = database;
-    const [list = '', store = ''] = await statementsOf('deploy/runbooks/RunledgerDeadLetters.md');
+    const [list = '', store = ''] = await statementsOf('docs/operate/runbooks/RunledgerDeadLetters.md');
     const kinds = ['START', 'WARNING', 'ERROR', 'END', 'EVENT'] as const;
     const now = Date.now();
     const events = kinds.map((kind, index) => ({

@@ -162,10 +162,15 @@ describe('events that were stored without a log', () => {
 
   it('get a leaf each by an act of a person, which the log records with their range', async () => {
     const { db } = database;
-    const at = (createdAt: number) => anEvent({ createdAt: Date.now() - 60_000 + createdAt });
+    const at = (createdAt: number) => anEvent({ createdAt: Date.now() - 60_000 + createdAt, description: 'x' });
     const [before, during, after] = [[at(1), at(2), at(3), at(4), at(5)], [at(6), at(7)], [at(8)]];
     await recordEvents(db, before);
     await recordEvents(db, several(2, 'globex'));
+    const salts = async () =>
+      (await db.selectFrom('events').select('salt').where('organization', '=', 'acme').execute()).map(
+        ({ salt }) => salt?.length,
+      );
+    expect(await salts()).to.deep.equal(before.map(() => undefined));
     await recordEvents(db, during, withLeaves);
     await extendLogs(db, [macKey], 10);
     await recordEvents(db, after, withLeaves);
@@ -196,6 +201,8 @@ describe('events that were stored without a log', () => {
     );
     const ids = [...before, ...during, ...after, ...read].map(({ id }) => id);
     expect((await idsInLog(db)).sort()).to.deep.equal(ids.sort());
+    expect(await salts()).to.deep.equal(ids.slice(0, 8).map(() => 16));
+    expect(await db.selectFrom('rewritten_events').select('id').execute()).to.have.lengthOf(before.length);
     expect(await countUnsealed(db, 'acme', 3)).to.equal(0);
     expect(await countUnsealed(db, 'globex', 3)).to.equal(2);
     await checkLog(db, 'acme');

@@ -15,7 +15,10 @@ describe('migrations', () => {
     this.timeout(60_000);
     const url = await emptyDatabase();
     const env = { PATH: process.env['PATH'], DATABASE_URL: url };
-    const processes = Array.from({ length: 4 }, () => new Child(process.execPath, ['cmd/migrate/main.ts'], { env }));
+    const processes = Array.from(
+      { length: 4 },
+      () => new Child(process.execPath, ['cmd/admin/main.ts', 'migrate'], { env }),
+    );
     const codes = await Promise.all(processes.map(({ exited }) => exited));
     expect(codes, processes.flatMap(({ output }) => output).join('\n')).to.deep.equal(Array(4).fill(0));
     const ran = processes.flatMap(({ output }) => output).filter((line) => line.includes('0001-baseline'));

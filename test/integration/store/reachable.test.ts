@@ -120,7 +120,9 @@ describe('waiting for a Postgres that is coming up', function suite() {
 });
 
 function migrate(url: string): Child {
-  return new Child('node', ['cmd/migrate/main.ts'], { env: { ...process.env, DATABASE_URL: url, LOG_LEVEL: 'info' } });
+  return new Child('node', ['cmd/admin/main.ts', 'migrate'], {
+    env: { ...process.env, DATABASE_URL: url, LOG_LEVEL: 'info' },
+  });
 }
 
 describe('migrate', function suite() {
@@ -143,6 +145,6 @@ describe('migrate', function suite() {
   it('fails at once for an error that waiting cannot solve', async () => {
     const child = migrate((await emptyDatabase()).replace(/[^/]*$/, 'missing'));
     expect(await child.exited).to.equal(1);
-    expect(child.output.join('\n')).to.include('runledger: could not start: database "missing" does not exist');
+    expect(child.output.join('\n')).to.include('migrate: database "missing" does not exist');
   });
 });

@@ -119,7 +119,7 @@ describe('retention', () => {
     await sql`update dead_letters set dead_at = ${new Date(old)}`.execute(db);
     await maintain(db, keepAll);
     const dropsNothing = { dropped: [], asks: { partitions: 5, before: '2026-11-18' } };
-    const runbook = await readFile('deploy/runbooks/RunledgerRetentionAsks.md', 'utf8');
+    const runbook = await readFile('docs/operate/runbooks/RunledgerRetentionAsks.md', 'utf8');
     const [statement = ''] = /insert into retention_approvals .*/.exec(runbook) ?? [];
     const approve = (before: string) => sql.raw(statement.replace(/\d{4}-\d\d-\d\d/, before)).execute(db);
 

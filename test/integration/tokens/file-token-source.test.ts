@@ -20,7 +20,7 @@ describe('file token source', () => {
   const manifest = (...tokens: string[]): string =>
     secretManifest({
       organization: 'acme',
-      entries: Object.assign({}, ...tokens.map((token, index) => tokenEntry({ token }, index + 1))),
+      entries: Object.assign({}, ...tokens.map((token) => tokenEntry(token))),
     });
   const known = (token: string) => source.authenticate(token).status === 'known';
   const swapped = () => until('the new token in use', () => known(fresh) && !known(old));
@@ -100,10 +100,10 @@ describe('file token source', () => {
   });
 
   it('logs and counts what it refuses, without the value', async () => {
-    await writeFile(path, manifest(old, 'tiny-secret'));
+    await writeFile(path, `${manifest(old)}stringData: { token: tiny-secret }\n`);
     await source.start();
     expect(known(old)).to.equal(true);
-    expect(logs.lines.join('')).to.contain('token-2: the token is shorter').and.not.contain('tiny-secret');
+    expect(logs.lines.join('')).to.contain('token: the token is shorter').and.not.contain('tiny-secret');
     expect(await metrics.value('runledger_token_secrets_refused{reason="too-short"')).to.equal(1);
     await writeFile(path, manifest(old));
     await until(

@@ -106,7 +106,8 @@ own=$(value image.repository):$(sed -n 's/^appVersion: *//p' "$repository/charts
 dockerfile "$own" '' 'package.json package-lock.json .npmrc internal cmd'
 # The command `runledger`, under its name in the example.
 command=$(sed -n 's/.*image: \(.*\/exec:.*\)/\1/p' "$repository/deploy/examples/cronjob.yaml")
-dockerfile "$command" '--target exec' 'cmd/exec internal/client internal/config internal/job internal/outbox'
+make --no-print-directory --directory "$repository" ".cache/runledger/linux-$(dpkg --print-architecture)"
+dockerfile "$command" '--target exec' "LICENSE .cache/runledger/linux-$(dpkg --print-architecture)"
 
 valkey=$(value redis.image.repository):$(value redis.image.tag)
 debian "$valkey" trixie valkey-server,valkey-tools \

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { optionalFields, optionalTexts } from '../../../internal/event/fields.ts';
 import type { EventsTable } from '../../../internal/store/tables/events-table.ts';
 import type { ExecutionsTable } from '../../../internal/store/tables/executions-table.ts';
 import { executionsOf, keyText, type Execution } from '../outcome-oracle.ts';
@@ -100,8 +101,7 @@ function sameContent({ body }: Entry, row: AcceptedEvent): boolean {
     row.automationId === body.automation_id &&
     row.executionId === body.execution_id &&
     row.kind === body.event &&
-    row.errorId === (body.error_id ?? '') &&
-    row.errorDescription === (body.error_description ?? '') &&
+    optionalFields.every(({ property, request }) => row[property] === (body[request] ?? '')) &&
     row.occurredAt === (body.occurred_at === undefined ? undefined : Date.parse(body.occurred_at))
   );
 }
@@ -121,9 +121,7 @@ function certainEvents(ledger: Ledger, organization: string): AcceptedEvent[] {
       automationId: entry.body.automation_id,
       executionId: entry.body.execution_id,
       kind: entry.body.event,
-      description: entry.body.description,
-      errorId: entry.body.error_id ?? '',
-      errorDescription: entry.body.error_description ?? '',
+      ...optionalTexts(({ request }) => entry.body[request] ?? ''),
       createdAt: Date.parse(time),
       ...(entry.body.occurred_at !== undefined && { occurredAt: Date.parse(entry.body.occurred_at) }),
     })),

@@ -1,13 +1,12 @@
+import type { RequestTexts } from '../../../internal/event/fields.ts';
 import type { EventKind } from '../../../internal/event/schema.ts';
 
 /** What a caller sends. */
-export interface Body {
+export interface Body extends RequestTexts {
   automation_id: string;
   execution_id: string;
   event: EventKind;
   description: string;
-  error_id?: string;
-  error_description?: string;
   occurred_at?: string;
 }
 

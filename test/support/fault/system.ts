@@ -194,7 +194,7 @@ export class System {
     await this.postgres.query('create database runledger owner runledger');
     const env = { ...process.env, DATABASE_URL: this.#databaseUrl(this.postgres.port), LOG_LEVEL: 'warn' };
     const cwd = join(import.meta.dirname, '../../..');
-    await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { cwd, env });
+    await promisify(execFile)(process.execPath, ['cmd/admin/main.ts', 'migrate'], { cwd, env });
     await mkdir(this.witnessFolder);
     if (this.#options.tokenApi === true) {
       this.#tokenApi = await TokenApi.start(this.folder, organization, tokenEntries);

@@ -6,7 +6,7 @@ import { repository } from '../helm.ts';
 /** The command of the README that installs a release. */
 export async function installation(): Promise<string> {
   const readme = await readFile(join(repository, 'README.md'), 'utf8');
-  const [, command = ''] = /```sh\n(helm install runledger [^`]*)```/.exec(readme) ?? [];
+  const [, command = ''] = /```sh cluster\n(helm install runledger [^`]*)```/.exec(readme) ?? [];
   return command.trim();
 }
 

@@ -1,4 +1,4 @@
-import { run as verify } from '../../../cmd/verify/run.ts';
+import { runAdmin } from '../admin.ts';
 import { publicLogKey } from '../sealed-log.ts';
 import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
@@ -14,9 +14,8 @@ export async function verified(kubernetes: Kubernetes, namespace: string): Promi
     return await until(
       'no event waits for a checkpoint',
       async () => {
-        let said = '';
-        const stream = { write: (text: string) => (said += text) };
-        const code = await verify(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database.url } });
+        const { code, stdout, stderr } = await runAdmin(['verify', ...args], { env: { DATABASE_URL: database.url } });
+        const said = `${stdout}${stderr}`;
         return code !== 2 && !said.includes('wait for the next checkpoint') && { code, said };
       },
       60_000,

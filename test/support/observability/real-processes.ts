@@ -84,7 +84,9 @@ export class RealProcesses {
     const good = secretManifest({ organization: 'acme', entries: { token, 'read-1': readToken(), 'ping-1': pingKey } });
     const short = secretManifest({ organization: 'umbrella', entries: { token: 'short' } });
     await writeFile(join(folder, 'tokens.yaml'), whole ? `${good}---\n${short}` : good);
-    await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { env: { ...process.env, ...settings } });
+    await promisify(execFile)(process.execPath, ['cmd/admin/main.ts', 'migrate'], {
+      env: { ...process.env, ...settings },
+    });
     await writeFile(join(folder, 'automations.yaml'), declarations);
     const names = ['ingest', 'worker', ...(whole ? (['console', 'controller'] as const) : [])] as const;
     const ports = [await freePort(), await freePort()];

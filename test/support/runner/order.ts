@@ -19,7 +19,6 @@ const waiting = [
   'test/integration/queue/backlog-guard.test.ts',
   'test/integration/queue/redis-outage.test.ts',
   'test/integration/queue/shards.test.ts',
-  'test/integration/exec/examples.test.ts',
   'test/integration/read/database.test.ts',
   'test/integration/queue/sentinel.test.ts',
   'test/integration/worker/stop.test.ts',

@@ -3,14 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  drainedAddresses,
-  keyPlaces,
-  keySettings,
-  readerRedisSettings,
-  redisSettings,
-  takingShards,
-} from '../../../internal/wiring/redis.ts';
+import { drainedAddresses, readerRedisSettings, takingShards } from '../../../internal/wiring/redis.ts';
 import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 import { tuning, type TuningName } from '../../../internal/config/tuning.ts';
@@ -187,22 +180,6 @@ describe('QUEUE_SHARDS', () => {
     for (const count of ['0', '17', '1.5']) {
       expect(complaint('QUEUE_SHARDS', { QUEUE_SHARDS: count })).to.match(/QUEUE_SHARDS/);
     }
-  });
-});
-
-describe('IDEMPOTENCY_PLACES', () => {
-  const places = (settings: Record<string, string>) =>
-    keyPlaces(readConfig([...redisSettings, ...keySettings], settings));
-
-  it('is first unless set, and with several Redis', () => {
-    expect(places({ REDIS_URL: 'redis://a' })).to.equal('first');
-    expect(places({ REDIS_URL: 'redis://a,redis://b', IDEMPOTENCY_PLACES: 'spread' })).to.equal('spread');
-    expect(places({ REDIS_URL: 'redis://a redis://b' })).to.equal('first');
-    expect(() => places({ REDIS_URL: 'redis://a redis://b', IDEMPOTENCY_PLACES: 'both' })).to.throw(
-      ConfigError,
-      /^IDEMPOTENCY_PLACES must be first while REDIS_URL names several Redis/,
-    );
-    expect(complaint('IDEMPOTENCY_PLACES', { IDEMPOTENCY_PLACES: 'all' })).to.match(/must be one of/);
   });
 });
 

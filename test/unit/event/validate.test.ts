@@ -4,6 +4,7 @@ import { acceptEvent, recordedForm } from '../../../internal/event/event.ts';
 import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 import { eventKinds } from '../../../internal/event/schema.ts';
 import { isStorable } from '../../../internal/event/stored-text.ts';
+import { optionalFields, type RequestTexts } from '../../../internal/event/fields.ts';
 import { createEventValidator } from '../../../internal/event/validate.ts';
 
 const validate = createEventValidator();
@@ -17,9 +18,7 @@ describe('event validator', () => {
         automation_id: fc.uuid(),
         execution_id: text.filter((id) => id !== ''),
         event: fc.constantFrom(...eventKinds),
-        description: optional,
-        error_id: optional,
-        error_description: optional,
+        ...Object.fromEntries(optionalFields.map(({ request }) => [request, optional])),
       },
       { requiredKeys: ['automation_id', 'execution_id', 'event'] },
     );
@@ -27,13 +26,12 @@ describe('event validator', () => {
       fc.property(events, (body) => {
         const request = validate(body);
         expect(request).to.equal(body);
+        const given = body as RequestTexts;
         expect(recordedForm(acceptEvent(request, 'acme', { id: 'x', createdAt: 0 }))).to.deep.equal({
           automation: body.automation_id,
           execution_id: body.execution_id,
           type_of_event: body.event,
-          description: body.description ?? '',
-          error_id: body.error_id ?? '',
-          error_description_detail: body.error_description ?? '',
+          ...Object.fromEntries(optionalFields.map(({ request, recorded }) => [recorded, given[request] ?? ''])),
           created_at: '1970-01-01T00:00:00.000Z',
         });
       }),

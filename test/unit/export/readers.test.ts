@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { linesOf } from '../../../cmd/verify/exported-lines.ts';
+import { linesOf } from '../../../internal/record/audit/exported-lines.ts';
 import { exportFormats, formatNames, type FormatName } from '../../../internal/record/formats/formats.ts';
+import { optionalFields, type RecordedTexts } from '../../../internal/event/fields.ts';
 import type { ProvenEvent } from '../../../internal/record/stored-event.ts';
 import { testFiles } from '../../support/test-files.ts';
 
@@ -12,9 +13,7 @@ function eventWith(text: string, occurred_at: string | null = null): ProvenEvent
     automation: '0190A0B0-0000-7000-8000-000000000001',
     execution_id: text,
     type_of_event: 'ERROR',
-    description: text,
-    error_id: text,
-    error_description_detail: text,
+    ...(Object.fromEntries(optionalFields.map(({ recorded }) => [recorded, text])) as RecordedTexts),
     salt: '0a'.repeat(16),
     texts_digest: '0b'.repeat(32),
     occurred_at,

@@ -23,7 +23,7 @@ function longProse(texts: Texts): string[] {
 function isProse({ file, text }: Line, fenced: boolean): boolean {
   if (file.endsWith('.md')) return !fenced && !/^\s*\|/.test(text) && !/^ {4}/.test(text);
   if (/\/openapi(?:\/.*)?\.yaml$/.test(file)) return !/\b(?:pattern|detail):/.test(text);
-  if (/\.(ts|mjs)$/.test(file)) return /^\s*(?:\/\/|\/?\*)/.test(text);
+  if (/\.(ts|mjs|go|s)$/.test(file)) return /^\s*(?:\/\/|\/?\*)/.test(text);
   if (/\.(ya?ml|tpl|sh)$|file$/.test(file)) return /^\s*(?:#|\{\{-? ?\/\*)/.test(text);
   return /\.(sql|lua)$/.test(file) && /^\s*--/.test(text);
 }
@@ -38,7 +38,13 @@ describe('prose', () => {
   it('ends by column 100', () => {
     expect(longProse(texts).join('\n')).to.equal('');
     const long = 'word '.repeat(21);
-    const files = { 'a.ts': `// ${long}`, Dockerfile: `# ${long}`, 'a.md': long, 'b.tpl': `{{/*\n${long}\n*/}}` };
-    expect(longProse(new Map(Object.entries(files)))).to.have.length(4);
+    const files = {
+      'a.ts': `// ${long}`,
+      'a.go': `// ${long}`,
+      Dockerfile: `# ${long}`,
+      'a.md': long,
+      'b.tpl': `{{/*\n${long}\n*/}}`,
+    };
+    expect(longProse(new Map(Object.entries(files)))).to.have.length(5);
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { settings } from '../../../internal/config/settings.ts';
 import { joined, offences, readTree, type Tree } from '../../support/tracked-texts.ts';
 
-const documents = /^(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG)\.md$|^(deploy|charts)\/.*(\.md|values\.yaml)$/;
+const documents = /^(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG)\.md$|^(deploy|charts|docs)\/.*(\.md|values\.yaml)$/;
 
 /** Variables that are no settings of Runledger's processes. */
 const otherVariables = new Set(
@@ -11,6 +11,7 @@ const otherVariables = new Set(
     'DRAIN_EVENTS DRAIN_JOBS BURST_EVENTS GROWTH_EVENTS UPDATE_SNAPSHOTS',
     'RUNLEDGER_URL RUNLEDGER_TOKEN RUNLEDGER_TOKEN_FILE RUNLEDGER_CA_FILE RUNLEDGER_SPOOL RUNLEDGER_TIMEOUT_MS',
     'RUNLEDGER_SPOOL_MAX_BYTES RUNLEDGER_CONSOLE_URL RUNLEDGER_READ_TOKEN NO_COLOR',
+    'RUNLEDGER_AUTOMATION_ID RUNLEDGER_EXECUTION_ID HTTPS_PROXY NO_PROXY',
     'AWS_REGION AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_ENDPOINT_URL_S3',
     'AWS_ACCESS_KEY_ID_FILE AWS_SECRET_ACCESS_KEY_FILE PGUSER_FILE PGPASSWORD_FILE',
     'HOST_NAME HTTP_PORT REDIS_MAXMEMORY RUNLEDGER_VERSION NODE_OPTIONS NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE',
@@ -30,13 +31,15 @@ function anchor(title: string): string {
 const kinds: Record<string, (tree: Tree) => string[]> = {
   files: ({ texts, paths }) => {
     const path =
-      /(?<![\w./@$}-])(?:cmd|internal|test|deploy|charts)\/[\w./-]*\w\.(?:ts|md|ya?ml|tpl|sql|json|svg|sh)\b/g;
+      /(?<![\w./@$}-])(?:cmd|internal|test|deploy|charts|docs)\/[\w./-]*\w\.(?:ts|md|ya?ml|tpl|sql|json|svg|sh)\b/g;
     const names = new Set([...paths].map((known) => basename(known)));
     return offences(texts, ({ file, text }) => {
       const full = [...text.matchAll(path)].map(([name]) => name).filter((name) => !paths.has(name));
       if (!documents.test(file)) return full;
       const short = [...text.matchAll(/`([\w.-]+\.(?:ts|tpl|sql))`/g)].map(([, name = '']) => name);
-      const folders = [...text.matchAll(/`((?:cmd|internal|test|deploy)\/[\w/-]*)`/g)].map(([, name = '']) => name);
+      const folders = [...text.matchAll(/`((?:cmd|internal|test|deploy|docs)\/[\w/-]*)`/g)].map(
+        ([, name = '']) => name,
+      );
       return [
         ...full,
         ...short.filter((name) => !names.has(name)),
@@ -86,7 +89,7 @@ const kinds: Record<string, (tree: Tree) => string[]> = {
       code.flatMap((text) => [...text.matchAll(/['"`](runledger_\w+)['"`]/g)].map(([, name]) => name)),
     );
     return offences(texts, ({ file, text }) => {
-      if (!/^(README|ARCHITECTURE|deploy|charts|internal\/telemetry)/.test(file)) return [];
+      if (!/^(README|ARCHITECTURE|deploy|charts|docs|internal\/telemetry)/.test(file)) return [];
       return [...text.matchAll(/\brunledger_[a-z_]+[a-z]\b(?![*:{]?\*)/g)]
         .map(([name]) => name)
         .filter((name) => !names.has(name) && !names.has(name.replace(/_(bucket|sum|count)$/, '')));
@@ -105,7 +108,9 @@ const kinds: Record<string, (tree: Tree) => string[]> = {
   'alerts and runbooks': ({ texts, paths }) => {
     const rules = texts.get('deploy/prometheus/alerts.rules.yaml') ?? '';
     const alerts = new Set([...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name));
-    const runbooks = new Set([...paths].flatMap((path) => /^deploy\/runbooks\/(\w+)\.md$/.exec(path)?.[1] ?? []));
+    const runbooks = new Set(
+      [...paths].flatMap((path) => /^docs\/operate\/runbooks\/(\w+)\.md$/.exec(path)?.[1] ?? []),
+    );
     return [...[...alerts].filter((name) => !runbooks.has(name)), ...[...runbooks].filter((name) => !alerts.has(name))];
   },
 };

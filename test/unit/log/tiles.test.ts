@@ -1,12 +1,17 @@
 import { expect } from 'chai';
+import { leafOf } from '../../../internal/ledger/leaf.ts';
 import {
   entryBundle,
   leavesOfBundle,
+  packTile,
   readTilePath,
   tilePath,
+  tileSizes,
   tilesOf,
+  unpackTile,
   widthIn,
 } from '../../../internal/ledger/tiles.ts';
+import { anEvent } from '../../support/events.ts';
 
 describe('the tiles of a log', () => {
   it('have the paths of C2SP tlog-tiles', () => {
@@ -19,6 +24,20 @@ describe('the tiles of a log', () => {
     for (const [path, name] of Object.entries(paths)) {
       expect(tilePath(name)).to.equal(path);
       expect(readTilePath(path)).to.deep.equal(name);
+    }
+  });
+
+  it('are kept without what all leaves begin with, and read as they were', () => {
+    const [whole, packed] = tileSizes;
+    const leaves = Buffer.concat(Array.from({ length: 256 }, () => leafOf({ id: anEvent().id, organization: 'acme' })));
+    expect(packTile(leaves)).to.have.length(packed);
+    expect(unpackTile(packTile(leaves))).to.deep.equal(leaves);
+    // Leaves of several kinds stay as they are.
+    for (const at of [0, 49, 49 * 255 + 2]) {
+      const mixed = Buffer.from(leaves);
+      mixed[at] = 4;
+      expect(packTile(mixed)).to.have.length(whole);
+      expect(unpackTile(packTile(mixed))).to.deep.equal(mixed);
     }
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
-import { addToken, createToken, secretManifest, tokenEntry } from '../../../internal/cluster/tokens/manifest.ts';
+import { createToken, secretManifest, tokenEntry } from '../../../internal/cluster/tokens/manifest.ts';
 import type { SecretManifest } from '../../../internal/cluster/secret.ts';
 import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
 import { tokenSetOf } from '../../../internal/cluster/tokens/token-set.ts';
@@ -34,25 +34,16 @@ describe('token manifest', () => {
     }
   });
 
-  it('adds a token next to the others, under the next number', () => {
-    const [first, second, third] = [createToken(), createToken(), createToken()];
-    const created = only(secretManifest({ organization: 'acme', entries: tokenEntry({ token: first }, 1) }));
-    const rotated = only(addToken(created, { token: second }));
-    const again = only(addToken(rotated, { token: third, form: 'sha256' }));
-    expect(Object.keys(again.data ?? {})).to.deep.equal(['token-1', 'token-2', 'sha256-3']);
-    expect(tokenSetOf([again], label).tokens.size).to.equal(3);
-  });
-
-  it('adds read tokens next to the others, under the next number', () => {
-    const created = only(secretManifest({ organization: 'acme', entries: tokenEntry({ token: createToken() }, 1) }));
-    const [clear, digested] = [createToken('read'), createToken('read')];
-    for (const token of [clear, digested]) expect(token).to.match(/^rlr_[\w-]{43}$/);
-    const rotated = only(addToken(created, { token: clear, scope: 'read' }));
-    const again = only(addToken(rotated, { token: digested, scope: 'read', form: 'sha256' }));
-    const last = only(addToken(again, { token: createToken() }));
-    expect(Object.keys(last.data ?? {})).to.deep.equal(['token-1', 'read-2', 'read-sha256-3', 'token-4']);
-    const { tokens } = tokenSetOf([last], label);
-    for (const token of [clear, digested]) expect(tokens.get(digestOf(token))).to.include({ scope: 'read' });
+  it('holds the digest of a token in an entry that its fingerprint names', () => {
+    for (const scope of ['write', 'read', 'ping'] as const) {
+      const [token, other] = [createToken(scope), createToken(scope)];
+      const entries = { ...tokenEntry(token), ...tokenEntry(other), ...tokenEntry(token) };
+      expect(Object.keys(entries)).to.have.length(2);
+      expect(Object.keys(entries)[0]).to.match(new RegExp(`sha256-${digestOf(token).slice(0, 12)}$`));
+      const { tokens } = tokenSetOf([only(secretManifest({ organization: 'acme', scope, entries }))], label);
+      expect(tokens.get(digestOf(token))).to.include({ scope, organization: 'acme' });
+      expect(tokens.get(digestOf(other))).to.include({ scope });
+    }
   });
 
   it('names the Secret of a read token apart from every Secret of write tokens', () => {
@@ -60,33 +51,5 @@ describe('token manifest', () => {
       only(secretManifest({ organization, scope, entries: {} })).metadata?.name;
     expect(nameOf('acme', 'read')).to.equal('runledger-acme.read');
     expect(nameOf('acme.read')).to.match(/^runledger-acme-read-[0-9a-f]{8}$/);
-  });
-
-  it('keeps what people wrote and drops what the API server added', () => {
-    const live = {
-      metadata: {
-        name: 'one',
-        namespace: 'tokens',
-        uid: 'u',
-        resourceVersion: '7',
-        labels: { [label]: 'acme', team: 'rpa' },
-        annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}', owner: 'jane' },
-      },
-      type: 'example.org/tokens',
-      data: { binary: '/w==' },
-      stringData: { note: 'hello' },
-    };
-    const token = createToken();
-    const secret = only(addToken(live, { token }));
-    expect(secret).to.deep.include({
-      metadata: {
-        name: 'one',
-        namespace: 'tokens',
-        labels: { [label]: 'acme', team: 'rpa' },
-        annotations: { owner: 'jane' },
-      },
-      type: 'example.org/tokens',
-      data: { binary: '/w==', note: 'aGVsbG8=', 'token-1': Buffer.from(token).toString('base64') },
-    });
   });
 });

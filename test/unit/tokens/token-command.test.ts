@@ -1,197 +1,159 @@
-import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { run } from '../../../cmd/token/run.ts';
+import { expect } from 'chai';
+import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
+import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
 import { readSigningKeys, verifierKeyText } from '../../../internal/ledger/keys.ts';
 import { macKeyOf, readMacKeys } from '../../../internal/ledger/mac.ts';
-import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
+import { runAdmin, type AdminRun } from '../../support/admin.ts';
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+function token(args: string[], input = ''): Promise<AdminRun> {
+  return runAdmin(['token', ...args], { input });
 }
 
-async function token(args: string[], input = ''): Promise<Outcome> {
-  const stdout = new PassThrough();
-  const stderr = new PassThrough();
-  const code = await run(args, { stdin: Readable.from([input]), stdout, stderr });
-  stdout.end();
-  stderr.end();
-  return { code, stdout: await text(stdout), stderr: await text(stderr) };
-}
-
-describe('token command', () => {
+describe('runledger-admin token', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'runledger-token-'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  async function verify(manifest: string, input: string): Promise<Outcome> {
+  async function verify(manifest: string, input: string, ...more: string[]): Promise<AdminRun> {
     const path = join(folder, 'secret.yaml');
     await writeFile(path, manifest);
-    return token(['verify', '--manifest', path], input);
+    return token(['verify', '--manifest', path, ...more], input);
   }
 
-  it('makes a key of the log, and the public key of each organization', async () => {
-    const made = await token(['ledger-key', '--log-name', 'log.example.org', '--namespace', 'runledger']);
-    expect(made.code, made.stderr).to.equal(0);
-    const [secret] = parseSecrets(made.stdout, 'stdout');
+  /** The fingerprint that logs and limits show. */
+  const fingerprint = (made: string): string => digestOf(made.trim()).slice(0, 12);
+
+  /** What `kubectl patch` makes of a Secret. */
+  function patched(manifest: string, patch: string): string {
+    const [secret] = parseSecrets(manifest, 'manifest');
+    const { data = {}, stringData = {} } = JSON.parse(patch) as {
+      data?: Record<string, null>;
+      stringData?: Record<string, string>;
+    };
+    const added = Object.entries(stringData).map(([entry, text]) => [entry, Buffer.from(text).toString('base64')]);
+    const all = { ...secret?.data, ...Object.fromEntries(added), ...data };
+    const kept = Object.entries(all).filter(([, value]) => value !== null);
+    return JSON.stringify({ ...secret, kind: 'Secret', data: Object.fromEntries(kept) });
+  }
+
+  it('makes a key of the log, and from it the Secret, the public key and the key of MACs', async () => {
+    const made = await token(['ledger-key', '--log-name', 'log.example.org']);
+    expect(made).to.include({ code: 0, stderr: '' });
+    const key = made.stdout.trim();
+    const [signing] = readSigningKeys(key);
+    if (signing === undefined) throw new Error('no key');
+    const publicKey = (await token(['ledger-key', '--public'], key)).stdout;
+    expect(publicKey).to.equal(`${verifierKeyText(signing)}\n`);
+    const macKey = (await token(['ledger-key', '--mac-key'], key)).stdout;
+    expect(readMacKeys(macKey)).to.deep.equal([macKeyOf(signing)]);
+
+    const { stdout } = await token(['ledger-key', '--secret', '--namespace', 'runledger'], key);
+    const [secret] = parseSecrets(stdout, 'stdout');
     expect(secret?.metadata).to.deep.include({ name: 'runledger-ledger-key', namespace: 'runledger' });
-    const key = Buffer.from(String(secret?.data?.['ledger-key']), 'base64').toString();
-    const publicKey = made.stderr.trim();
-    expect(readSigningKeys(key).map((one) => verifierKeyText(one))).to.deep.equal([publicKey]);
+    const entries = Object.values(secret?.data ?? {}).map((value) => Buffer.from(String(value), 'base64').toString());
+    expect(entries).to.deep.equal([key, macKey.trim()]);
 
-    const [macKey] = readMacKeys(Buffer.from(String(secret?.data?.['ledger-mac-key']), 'base64').toString());
-    expect(readSigningKeys(key).map(macKeyOf)).to.deep.equal([macKey]);
-    const again = await token(['ledger-key', '--mac-key'], `${key}\n`);
-    expect(readMacKeys(again.stdout)).to.deep.equal([macKey]);
-
-    const own = await token(['ledger-key', '--public-key', publicKey, '--organization', 'acme']);
+    const own = await token(['ledger-key', '--public-key', publicKey.trim(), '--organization', 'acme']);
     expect(own.stdout).to.match(/^log\.example\.org\/acme\+[0-9a-f]{8}\+\S{44}\n$/);
-    const alone = await token(['ledger-key', '--log-name', 'log.example.org', '--key-only']);
-    expect(readSigningKeys(alone.stdout).map((one) => verifierKeyText(one))).to.deep.equal([alone.stderr.trim()]);
-    const named = await token(['ledger-key', '--log-name', 'log.example.org', '--key-only', '--name', 'x']);
-    expect(named.stderr).to.contain('--key-only excludes --namespace and --name');
+    const named = await token(['ledger-key', '--log-name', 'log.example.org', '--name', 'x']);
+    expect(named.stderr).to.contain('--namespace and --name need --secret');
     expect((await token(['ledger-key'])).code).to.equal(2);
     expect((await token(['ledger-key', '--log-name', 'a b'])).stderr).to.match(
-      /^token: the name of a log must be one word/,
+      /^token ledger-key: the name of a log must be one word/,
     );
   });
 
-  it('creates, rotates and verifies', async () => {
-    const created = await token(['create', '--organization', 'acme', '--namespace', 'tokens']);
-    expect(created.code).to.equal(0);
-    expect(created.stderr).to.match(/^rl_[\w-]{43}\n$/);
-    expect(created.stdout).to.contain('namespace: tokens').and.not.contain(created.stderr.trim());
+  for (const [scope, flag, prefix, suffix] of [
+    ['write', [], 'rl', ''],
+    ['read', ['--read'], 'rlr', '.read'],
+    ['ping', ['--ping'], 'rlp', '.ping'],
+  ] as const) {
+    it(`creates, rotates and revokes a ${scope} token, and no stream but its own ever has it`, async () => {
+      const [first, second] = [await token(['create', ...flag]), await token(['create', ...flag])];
+      for (const made of [first, second]) {
+        expect(made).to.include({ code: 0, stderr: '' });
+        expect(made.stdout).to.match(new RegExp(`^${prefix}_[\\w-]{43}\n$`));
+      }
+      const secret = await token(['secret', '--organization', 'acme', '--namespace', 'tokens'], first.stdout);
+      expect(secret).to.include({ code: 0, stderr: '' });
+      expect(secret.stdout)
+        .to.contain(`name: runledger-acme${suffix}\n`)
+        .and.contain('namespace: tokens')
+        .and.not.contain(first.stdout.trim());
 
-    const rotated = await token(['rotate'], created.stdout);
-    expect(rotated.code).to.equal(0);
-    expect(rotated.stderr).not.to.equal(created.stderr);
-    for (const { stderr } of [created, rotated]) {
-      expect(await verify(rotated.stdout, stderr)).to.include({
-        code: 0,
-        stdout: 'valid: organization acme, scope write\n',
-      });
-    }
-    expect(await verify(created.stdout, rotated.stderr)).to.include({ code: 1 });
-  });
-
-  for (const form of [[], ['--clear']]) {
-    it(`creates and rotates ping keys ${form.join('')}`, async () => {
-      const created = await token(['create', '--organization', 'acme', '--ping', ...form]);
-      expect(created.stderr).to.match(/^rlp_[\w-]{43}\n$/);
-      expect(created.stdout).to.contain('name: runledger-acme.ping');
-      const rotated = await token(['rotate', '--ping', ...form], created.stdout);
-      for (const { stderr } of [created, rotated]) {
-        expect(await verify(rotated.stdout, stderr)).to.include({
+      const patch = await token(['rotate'], second.stdout);
+      expect(patch.stdout).not.to.contain(second.stdout.trim());
+      const both = patched(secret.stdout, patch.stdout);
+      for (const { stdout } of [first, second]) {
+        expect(await verify(both, stdout)).to.deep.equal({
           code: 0,
-          stdout: 'valid: organization acme, scope ping\n',
+          stdout: `valid: organization acme, scope ${scope}, fingerprint ${fingerprint(stdout)}\n`,
+          stderr: '',
         });
       }
-      expect(rotated.stdout).to.contain(form.length > 0 ? 'ping-2:' : 'ping-sha256-2:');
+      expect(await verify(secret.stdout, second.stdout)).to.include({ code: 1 });
+
+      const revoked = await token(['revoke', '--fingerprint', fingerprint(first.stdout)], both);
+      const left = patched(both, revoked.stdout);
+      expect(await verify(left, first.stdout)).to.include({ code: 1 });
+      expect(await verify(left, second.stdout)).to.include({ code: 0 });
+      expect(await token(['revoke', '--fingerprint', fingerprint(first.stdout)], left)).to.deep.equal({
+        code: 1,
+        stdout: '',
+        stderr: `token revoke: the Secret has no token with this fingerprint, but ${fingerprint(second.stdout)}\n`,
+      });
     });
   }
 
-  it('refuses a token of two scopes', async () => {
-    const { code, stderr } = await token(['create', '--organization', 'acme', '--ping', '--read']);
-    expect(code).to.equal(2);
-    expect(stderr).to.contain('--read and --ping exclude each other');
-  });
-
-  it('keeps the digest of a token, and the token itself when it is told to', async () => {
-    for (const [form, entry] of [
-      [[], 'sha256-1'],
-      [['--clear'], 'token-1'],
-    ] as const) {
-      const { stdout, stderr } = await token(['create', '--organization', 'acme', ...form]);
-      const [secret] = parseSecrets(stdout, 'stdout');
-      expect(Object.keys(secret?.data ?? {})).to.deep.equal([entry]);
-      expect(await verify(stdout, stderr)).to.include({ code: 0 });
-    }
-  });
-
-  it('creates and rotates read tokens, and says what a token may do', async () => {
-    const created = await token(['create', '--organization', 'acme', '--read']);
-    expect(created.stderr).to.match(/^rlr_[\w-]{43}\n$/);
-    expect(created.stdout).to.contain('name: runledger-acme.read').and.contain('read-sha256-1:');
-    expect(created.stdout).not.to.contain(created.stderr.trim());
-    const clear = await token(['create', '--organization', 'acme', '--read', '--clear']);
-    expect(clear.stdout).to.contain('read-1:').and.not.contain('read-sha256-1:');
-
-    const rotated = await token(['rotate', '--read'], (await token(['create', '--organization', 'acme'])).stdout);
-    expect(rotated.stderr).to.match(/^rlr_/);
-    expect(rotated.stdout).to.contain('sha256-1:').and.contain('read-sha256-2:');
-    for (const { stdout, stderr } of [created, clear, rotated]) {
-      expect(await verify(stdout, stderr)).to.deep.equal({
-        code: 0,
-        stdout: 'valid: organization acme, scope read\n',
-        stderr: '',
-      });
-    }
-  });
-
-  it('rotates the Secret that is named, in a file', async () => {
-    const path = join(folder, 'secrets.yaml');
-    const one = await token(['create', '--organization', 'one']);
-    const two = await token(['create', '--organization', 'two', '--name', 'second']);
-    await writeFile(path, `${one.stdout}---\n${two.stdout}`);
-    expect(await token(['rotate', '--manifest', path])).to.deep.equal({
-      code: 1,
-      stdout: '',
-      stderr: 'token: several Secrets there: choose one with --name\n',
-    });
-    const rotated = await token(['rotate', '--manifest', path, '--name', 'second']);
-    expect(rotated.stdout).to.contain('name: second').and.contain('sha256-2:');
-    expect(await token(['rotate', '--name', 'third'], one.stdout)).to.include({ code: 1, stdout: '' });
-    expect(await token(['rotate'], 'kind: Namespace')).to.include({ code: 1, stderr: 'token: no Secret there\n' });
+  it('revokes a token that somebody wrote into the Secret under another name', async () => {
+    const manifest = 'kind: Secret\nmetadata: { name: one }\nstringData: { token: sixteen-or-more-letters }\n';
+    const { stdout } = await token(['revoke', '--fingerprint', fingerprint('sixteen-or-more-letters')], manifest);
+    expect(JSON.parse(stdout)).to.deep.equal({ data: { token: null } });
   });
 
   it('names the label it is told', async () => {
-    const { stdout, stderr } = await token(['create', '--organization', 'acme', '--label', 'tenant']);
+    const made = await token(['create']);
+    const { stdout } = await token(['secret', '--organization', 'acme', '--label', 'tenant'], made.stdout);
     expect(stdout).to.contain('tenant: acme');
-    expect(await verify(stdout, stderr)).to.include({ code: 1 });
+    expect(await verify(stdout, made.stdout)).to.include({ code: 1 });
+    expect(await verify(stdout, made.stdout, '--label', 'tenant')).to.include({ code: 0 });
   });
 
   it('tells what is refused when it verifies, without the value', async () => {
     const manifest =
       'kind: Secret\nmetadata: { name: one, labels: { runledger.dev/organization: a } }\nstringData: { token: tiny }\n';
-    expect(await verify(manifest, 'tiny')).to.deep.equal({
-      code: 1,
-      stdout: 'not valid: no Secret of the manifest has this token\n',
-      stderr: 'refused: Secret one: token: the token is shorter than 16 characters\n',
-    });
+    const { code, stdout, stderr } = await verify(manifest, 'tiny');
+    expect(stderr).to.equal('refused: Secret one: token: the token is shorter than 16 characters\n');
+    expect(stdout).to.match(/^not valid: no Secret of the manifest has this token, fingerprint [0-9a-f]{12}\n$/);
+    expect(code).to.equal(1);
   });
 
   it('explains a wrong call and exits with 2', async () => {
     const wrong: [string[], string][] = [
-      [[], 'no command given'],
-      [['toString'], 'unknown command "toString"'],
-      [['create'], '--organization is required'],
-      [['create', '--organisation', 'acme'], "Unknown option '--organisation'"],
-      [['create', 'acme'], "Unexpected argument 'acme'"],
-      [['verify'], '--manifest is required'],
-      [['verify', '--manifest', 'x'], 'a token is read from standard input, and there is none'],
+      [['create', '--read', '--ping'], 'token create: --read and --ping exclude each other'],
+      [['create', 'acme'], "token create: Unexpected argument 'acme'"],
+      [['secret'], 'token secret: --organization is required'],
+      [['secret', '--organisation', 'acme'], "token secret: Unknown option '--organisation'"],
+      [['secret', '--organization', 'acme'], 'a token is read from standard input, and there is none'],
+      [['revoke', '--fingerprint', 'abc'], '--fingerprint must be 12 or more hexadecimal digits'],
+      [['verify'], 'token verify: --manifest is required'],
     ];
     for (const [args, message] of wrong) {
       const { code, stdout, stderr } = await token(args, '\n');
       expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.contain(message).and.contain('token create --organization ID');
+      expect(stderr).to.contain(message).and.contain(`Usage: runledger-admin token ${args[0]}`);
     }
   });
 
-  it('exits with 1 and one line when it cannot do it', async () => {
-    expect(await token(['create', '--organization', 'a b'])).to.include({ code: 1, stdout: '' });
-    const { code, stderr } = await token(['rotate', '--manifest', join(folder, 'missing.yaml')]);
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/^token: ENOENT.*missing\.yaml'\n$/);
-  });
-
-  it('helps', async () => {
-    expect(await token(['--help'])).to.include({ code: 0, stderr: '' });
+  it('prints one line and no result when it cannot do it', async () => {
+    expect(await token(['secret', '--organization', 'a b'], 'some token')).to.include({ code: 1, stdout: '' });
+    const { code, stderr } = await token(['verify', '--manifest', join(folder, 'missing.yaml')], 'some token');
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^token verify: ENOENT.*missing\.yaml'\n$/);
   });
 });

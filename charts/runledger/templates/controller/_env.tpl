@@ -20,7 +20,6 @@
 {{- if .captureJobs.enabled }}
 - { name: CAPTURE_JOBS, value: 'true' }
 - { name: IDEMPOTENCY_HOURS, value: '{{ $.Values.config.idempotencyHours }}' }
-{{- include "runledger.keyPlaces.env" $ }}
 {{- include "runledger.receipt.env" $ }}
 {{- end }}
 {{- with .alertmanagerUrls }}

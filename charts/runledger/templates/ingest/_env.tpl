@@ -8,7 +8,6 @@
 {{- with .Values.config.idempotencyHours }}
 - { name: IDEMPOTENCY_HOURS, value: '{{ . }}' }
 {{- end }}
-{{- include "runledger.keyPlaces.env" . }}
 - { name: ORGANIZATION_RATE, value: '{{ int64 .Values.config.organizationRate }}' }
 - { name: OVERFLOW_RATE, value: '{{ int64 .Values.config.overflowRate }}' }
 {{- include "runledger.receipt.env" . }}
@@ -28,13 +27,6 @@
 - { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 {{- with .Values.config.redisAcks }}
 - { name: REDIS_ACKS, value: '{{ int . }}' }
-{{- end }}
-{{- end -}}
-
-{{/* Where idempotency keys are. */}}
-{{- define "runledger.keyPlaces.env" }}
-{{- with .Values.config.idempotencyPlaces }}
-- { name: IDEMPOTENCY_PLACES, value: '{{ . }}' }
 {{- end }}
 {{- end -}}
 

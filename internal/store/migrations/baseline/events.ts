@@ -4,7 +4,7 @@ import { showToReaders } from './show-to-readers.ts';
 /**
  * Events, with a partition for each day of acceptance, and dead letters. `salt` belongs to the
  * texts and goes with them; `texts_digest` is what an erasure leaves of them, so that the leaf can
- * still be computed (ARCHITECTURE.md, "The log").
+ * still be computed (docs/design/log.md).
  */
 export async function createEvents(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -54,7 +54,7 @@ async function createPartitions(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** An index on the state would make each END a slow update (ARCHITECTURE.md, "Reading"). */
+/** An index on the state would make each END a slow update (docs/design/reading.md). */
 async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table running_executions (

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { showToReaders } from './show-to-readers.ts';
 
 /**
- * The Merkle log (ARCHITECTURE.md, "The log"). Workers append leaves to `log_segments`; the sealer
+ * The Merkle log (docs/design/log.md). Workers append leaves to `log_segments`; the sealer
  * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`.
  * A leaf gets a place only if its segment has a valid MAC; the others stay there, `refused`.
  */
@@ -15,19 +15,21 @@ export async function createLog(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Level 0 of the tiles holds leaves, the others hold hashes; the index finds the tiles that may
+ * Level 0 of the tiles holds leaves (`packTile`), the others hold hashes; the index finds the tiles that may
  * hold an event. Hashes do not compress: `external` saves the attempt.
  */
 async function createLeaves(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table log_segments (
-      id bigint generated always as identity primary key,
+      id bigint generated always as identity,
       organization text collate "C" not null,
       leaves bytea not null,
       mac bytea,
-      refused boolean not null default false
+      refused boolean not null default false,
+      primary key (organization, id)
     )
   `.execute(db);
+  await sql`create index log_segments_oldest on log_segments (id)`.execute(db);
   await sql`
     create table log_tails (
       organization text collate "C" not null,
@@ -91,18 +93,18 @@ async function createTrees(db: Kysely<unknown>): Promise<void> {
 async function createErasures(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table erasures (
-      id uuid primary key,
+      id uuid not null,
       organization text collate "C" not null,
       erased_at timestamptz(3) not null,
       erased_by text not null,
       reason text not null,
       scope text not null check (scope in ('organization', 'automation', 'execution', 'text')),
       automation_id uuid,
-      event_ids bytea not null
+      event_ids bytea not null,
+      primary key (organization, id)
     )
   `.execute(db);
   await sql`alter table erasures alter column event_ids set storage external`.execute(db);
-  await sql`create index erasures_of_organization on erasures (organization, id)`.execute(db);
 }
 
 /** The texts of acts whose leaves are in the log, as canonical JSON. */

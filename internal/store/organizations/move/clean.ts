@@ -1,18 +1,12 @@
-import type { Database } from '../../database.ts';
+import type { Logger } from '../../../kit/telemetry/logger.ts';
 import { sql } from '../../sql.ts';
-import { firstDatabase, readPlaces } from '../organization-map.ts';
 import { readMove } from './fence.ts';
-import { databaseOf, MoveError, withMoveLock, type MoveOptions } from './move.ts';
+import { replicated, type NamedDatabase } from './moved-tables.ts';
+import { placeOf, withMoveLock, type MoveOptions } from './options.ts';
+import { MoveError } from './replication.ts';
 
 /** Rows of one transaction. */
 const sliceSize = 5_000;
-
-/** The rows of an organization, in the order in which they go: no event without its execution. */
-const tables = [
-  { name: 'events', key: 'created_at, id' },
-  { name: 'executions', key: 'automation_id, execution_id' },
-  { name: 'dead_letters', key: 'id' },
-] as const;
 
 /**
  * Deletes the rows of an organization from all databases but its own.
@@ -21,30 +15,30 @@ const tables = [
 export function cleanOrganization(options: MoveOptions): Promise<void> {
   return withMoveLock(options, async (first) => {
     const { databases, organization, logger } = options;
-    const own = (await readPlaces(first)).get(organization)?.database ?? firstDatabase;
-    if ((await readMove(databaseOf(options, own), organization)) !== undefined) {
+    const own = await placeOf(options, first);
+    if ((await readMove(own.db, organization)) !== undefined) {
       throw new MoveError('a move is under way: end or cancel it first');
     }
-    for (const [database, db] of databases) {
-      if (database === own) continue;
-      for (const { name, key } of tables) {
-        const rows = await deleteRows(db, organization, name, key);
-        if (rows > 0) logger.info({ organization, database, table: name, rows }, 'rows are deleted');
-      }
+    for (const database of databases.values()) {
+      if (database !== own) await deleteRecord(database, organization, logger);
     }
   });
 }
 
-async function deleteRows(db: Database, organization: string, table: string, key: string): Promise<number> {
-  let all = 0;
-  for (;;) {
-    const { numAffectedRows = 0n } = await sql`
-      delete from ${sql.table(table)} where organization = ${organization} and (${sql.raw(key)}) in (
-        select ${sql.raw(key)} from ${sql.table(table)} where organization = ${organization}
-        order by ${sql.raw(key)} limit ${sql.lit(sliceSize)}
-      )
-    `.execute(db);
-    all += Number(numAffectedRows);
-    if (Number(numAffectedRows) < sliceSize) return all;
+/** Deletes the record and the log of an organization: events first, so that none lacks its execution. */
+export async function deleteRecord({ name, db }: NamedDatabase, organization: string, logger: Logger): Promise<void> {
+  for (const { name: table, key } of replicated) {
+    let all = 0;
+    for (;;) {
+      const { numAffectedRows = 0n } = await sql`
+        delete from ${sql.table(table)} where organization = ${organization} and (${sql.raw(key)}) in (
+          select ${sql.raw(key)} from ${sql.table(table)} where organization = ${organization}
+          order by ${sql.raw(key)} limit ${sql.lit(sliceSize)}
+        )
+      `.execute(db);
+      all += Number(numAffectedRows);
+      if (Number(numAffectedRows) < sliceSize) break;
+    }
+    if (all > 0) logger.info({ organization, database: name, table, rows: all }, 'rows are deleted');
   }
 }

@@ -8,8 +8,6 @@ export interface CopiedTable {
   columns: readonly string[];
   /** The columns after the organization that name a row, in the order of copying. */
   key: readonly string[];
-  /** True if a row that exists is replaced; false if it stays, since it never changes. */
-  replaces: boolean;
 }
 
 /** Rows of a table as JSON. Postgres writes and reads it, so no type of a value matters here. */
@@ -47,53 +45,18 @@ export async function readRows(
   return { json, count, last: last ?? undefined };
 }
 
-/**
- * Reads the rows with these keys: the result of a query with the columns of the key. `within`: a
- * condition that all of them meet, and that spares Postgres the other partitions.
- */
-export async function readRowsOf(
-  source: Kysely<Tables>,
-  { name, columns, key }: CopiedTable,
-  organization: string,
-  { keys, within }: { keys: RawBuilder<unknown>; within: RawBuilder<unknown> },
-): Promise<CopiedRows> {
-  const { rows } = await sql<CopiedRows>`
-    select coalesce(json_agg(part), '[]')::text as json, count(*)::integer as count
-    from (
-      select ${columnsOf(columns, name)} from (select distinct * from (${keys}) as given) as wanted
-      join ${sql.table(name)} using (${columnsOf(key)}) where organization = ${organization} and ${within}
-    ) as part
-  `.execute(source);
-  const { json = '[]', count = 0 } = rows[0] ?? {};
-  return { json, count, last: undefined };
-}
-
-/** Writes rows; safe twice. Only within a transaction that {@link mayWrite} began. */
+/** Writes rows; those that are there stay. */
 export async function writeRows(
   target: Kysely<Tables>,
-  { name, columns, key, replaces }: CopiedTable,
+  { name, columns }: CopiedTable,
   { json, count }: CopiedRows,
 ): Promise<void> {
   if (count === 0) return;
-  const others = columns.filter((column) => column !== 'organization' && !key.includes(column));
-  const onConflict = replaces
-    ? sql`on conflict (organization, ${columnsOf(key)}) do update set ${sql.join(
-        others.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
-      )}`
-    : sql`on conflict do nothing`;
   await sql`
     insert into ${sql.table(name)} (${columnsOf(columns)})
     select ${columnsOf(columns)} from json_populate_recordset(null::${sql.table(name)}, ${json}::json)
-    ${onConflict}
+    on conflict do nothing
   `.execute(target);
-}
-
-/**
- * Lets this transaction write an organization that has left the database before, and comes back.
- * No other one may until the end of its move.
- */
-export async function mayWrite(target: Kysely<Tables>, organization: string): Promise<void> {
-  await sql`select set_config('runledger.moving', ${organization}, true)`.execute(target);
 }
 
 /** @throws when the tables of two databases do not have the same columns. */

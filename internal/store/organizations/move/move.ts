@@ -1,109 +1,96 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { advisoryLocks } from '../../advisory-locks.ts';
-import type { Database, Tables } from '../../database.ts';
-import { sql, type Transaction } from '../../sql.ts';
+import type { Database } from '../../database.ts';
+import { createPartition, listPartitions, lockEvents, partitionOf } from '../../partitions/partitions.ts';
+import { dayAfter } from '../../partitions/days.ts';
+import { untilUnlocked } from '../../until-unlocked.ts';
 import type { Logger } from '../../../kit/telemetry/logger.ts';
-import { firstDatabase, readPlaces } from '../organization-map.ts';
-import { compareRecord } from './compare.ts';
-import { catchUp, copyTable, recordTables, type Copying } from './copy-record.ts';
-import { beginMove, closeMove, openFence, readMove } from './fence.ts';
+import { deleteRecord } from './clean.ts';
+import { beginMove, closeDatabase, noteCopied, openDatabaseFor, readMove } from './fence.ts';
+import type { Move } from './moved-tables.ts';
+import { databaseOf, placeOf, withMoveLock, type MoveOptions } from './options.ts';
+import { MoveError, Replication } from './replication.ts';
 import { switchDatabase, TargetBehind } from './switch.ts';
-
-/** The move cannot be made. The message is a sentence for people. */
-export class MoveError extends Error {
-  override readonly name = 'MoveError';
-}
-
-export interface MoveOptions {
-  /** By name, the first one too. */
-  databases: ReadonlyMap<string, Database>;
-  organization: string;
-  logger: Logger;
-}
-
-/** Keys that are left when the source closes: a moment of work. */
-const fewLeft = 500;
 
 /** Pause until a target that is behind is tried again, in ms. */
 const behindMs = 1_000;
 
 /**
- * Moves an organization to another database while it sends events. Each step may be repeated, so a
- * move that was killed anywhere is continued by the same call.
+ * Moves an organization to another database while it sends events. Postgres copies the record by
+ * logical replication. Each step may be repeated, so a move that was killed anywhere is continued by
+ * the same call.
  * @throws {MoveError} when it cannot be made.
  */
 export function moveOrganization(options: MoveOptions, name: string): Promise<void> {
   return withMoveLock(options, async (first, confirm) => {
     const { databases, organization, logger } = options;
     const target = databaseOf(options, name);
-    const from = (await readPlaces(first)).get(organization)?.database ?? firstDatabase;
-    if (from !== name) {
-      const source = databaseOf(options, from);
-      await moveRecord({ source, target, organization, onProgress: progressOf(logger) }, name, logger);
-      await switchWhenReady(
-        first,
-        { source, target, organization, onProgress: () => undefined },
-        name,
-        confirm,
-        logger,
-      );
+    const source = await placeOf(options, first);
+    if (source !== target) {
+      const move = { source, target, organization };
+      await moveRecord(move, logger);
+      await switchWhenReady(first.db, move, confirm, logger);
     }
-    // Of an earlier stay: until now, only the move could write there.
-    await openFence(target, organization);
+    // It was closed on the way here.
+    await openDatabaseFor(target.db, organization);
     logger.info({ organization, database: name, others: databases.size - 1 }, 'the organization is in its database');
   });
 }
 
-/** Copies the record and closes the source. */
-async function moveRecord(copying: Copying, name: string, logger: Logger): Promise<void> {
-  const { source, organization } = copying;
-  const tables = await recordTables(copying);
-  await requireNoLog(source, organization);
-  let state = await readMove(source, organization);
-  if (state !== undefined && state.target !== name && state.closed) {
+/** Lets Postgres copy the record, and closes the source once little is left. */
+async function moveRecord(move: Move, logger: Logger): Promise<void> {
+  const { source, target, organization } = move;
+  const replication = await Replication.of(move);
+  const state = await readMove(source.db, organization);
+  if (state !== undefined && state.target !== target.name) {
     throw new MoveError(`a move to ${state.target} is under way: end or cancel it first`);
   }
-  if (state?.target !== name) {
-    await beginMove(source, organization, name);
-    state = undefined;
+  if (state?.copied === true) return replication.end();
+  if (!(await replication.isUnderWay())) {
+    await replication.requireAllowed();
+    if (state === undefined) await beginMove(source.db, organization, target.name);
+    // It also ends what a killed begin left.
+    await replication.end();
+    await closeDatabase(target.db, organization, source.name);
+    await deleteRecord(target, organization, logger);
+    await createPartitionsOf(source.db, target.db);
+    await replication.begin();
   }
-  if (state?.closed !== true) {
-    await copyTable(copying, tables.events, state?.progress['events']);
-    await copyTable(copying, tables.executions, state?.progress['executions']);
-    await catchUp(copying, tables, fewLeft);
-    await closeMove(source, organization);
-    logger.info({ organization }, 'the source takes no more events of the organization');
-  }
-  await catchUp(copying, tables, 1);
-  await copyTable(copying, tables.deadLetters);
-  await compareRecord(copying, tables);
-  // Again: an erasure since the copy would be missing in the target.
-  await requireNoLog(source, organization);
+  await replication.untilCopied(progressOf(organization, logger));
+  await closeDatabase(source.db, organization, target.name);
+  logger.info({ organization }, 'the source takes no more events of the organization');
+  await replication.untilCaughtUp();
+  await noteCopied(source.db, organization);
+  await replication.end();
 }
 
-/** @throws {MoveError} for what a move does not copy: a log, and what was erased. */
-async function requireNoLog(source: Database, organization: string): Promise<void> {
-  const { rows } = await sql<{ found: boolean }>`
-    select exists (select from log_trees where organization = ${organization})
-      or exists (select from log_segments where organization = ${organization})
-      or exists (select from erasures where organization = ${organization}) as found
-  `.execute(source);
-  if (rows[0]?.found === true) throw new MoveError('an organization with a log or with erased events cannot move');
+/** Replication does not create partitions: without them, every event would go to DEFAULT. */
+async function createPartitionsOf(source: Database, target: Database): Promise<void> {
+  const present = await listPartitions(target);
+  for (const { from, to } of await listPartitions(source)) {
+    for (let day = from; day < to; day = dayAfter(day)) {
+      if (partitionOf(day, present) !== undefined) continue;
+      await untilUnlocked(() =>
+        target.transaction().execute(async (trx) => {
+          await lockEvents(trx);
+          await createPartition(trx, day);
+        }),
+      );
+    }
+  }
 }
 
 async function switchWhenReady(
   first: Database,
-  copying: Copying,
-  name: string,
+  move: Move,
   confirm: () => Promise<void>,
   logger: Logger,
 ): Promise<void> {
   for (;;) {
     try {
-      return await switchDatabase(first, copying, name, confirm);
+      return await switchDatabase(first, move, confirm);
     } catch (error) {
       if (!(error instanceof TargetBehind)) throw error;
-      logger.warn({ database: name }, 'waiting for the controller to tick in the target');
+      logger.warn({ database: move.target.name }, 'waiting for the controller to tick in the target');
       await sleep(behindMs);
     }
   }
@@ -116,49 +103,22 @@ async function switchWhenReady(
 export function cancelMove(options: MoveOptions): Promise<void> {
   return withMoveLock(options, async (first) => {
     const { organization, logger } = options;
-    const name = (await readPlaces(first)).get(organization)?.database ?? firstDatabase;
-    const source = databaseOf(options, name);
-    if ((await readMove(source, organization)) === undefined) throw new MoveError('no move is under way');
-    await openFence(source, organization);
-    logger.info({ organization, database: name }, 'the move is cancelled');
+    const source = await placeOf(options, first);
+    const state = await readMove(source.db, organization);
+    if (state === undefined) throw new MoveError('no move is under way');
+    const replication = await Replication.of({ source, target: databaseOf(options, state.target), organization });
+    await replication.end();
+    await openDatabaseFor(source.db, organization);
+    logger.info({ organization, database: source.name }, 'the move is cancelled');
   });
 }
 
-/** @throws {MoveError} for a name that no setting has. */
-export function databaseOf({ databases }: MoveOptions, name: string): Database {
-  const database = databases.get(name);
-  if (database !== undefined) return database;
-  throw new MoveError(`there is no database ${name}, only ${[...databases.keys()].join(', ')}`);
-}
-
-/** Lets one process work at a time. `confirm` rejects when its lock is lost. */
-export async function withMoveLock(
-  { databases }: MoveOptions,
-  work: (first: Database, confirm: () => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const first = databases.get(firstDatabase);
-  if (first === undefined) throw new MoveError('there is no first database');
-  await first.transaction().execute(async (trx) => {
-    if (!(await takeLock(trx))) throw new MoveError('another move is under way');
-    await work(first, async () => void (await sql`select 1`.execute(trx)));
-  });
-}
-
-async function takeLock(trx: Transaction<Tables>): Promise<boolean> {
-  const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${sql.lit(advisoryLocks.move)}) as locked
-  `.execute(trx);
-  return rows[0]?.locked === true;
-}
-
-/** Logs the rows of each table once in ten seconds. */
-function progressOf(logger: Logger): Copying['onProgress'] {
-  const rows = new Map<string, number>();
+/** Logs how far the copy is, once in ten seconds. */
+function progressOf(organization: string, logger: Logger): (behind: string) => void {
   let toldAt = performance.now();
-  return (table, count) => {
-    rows.set(table, (rows.get(table) ?? 0) + count);
+  return (behind) => {
     if (performance.now() - toldAt < 10_000) return;
     toldAt = performance.now();
-    logger.info({ rows: Object.fromEntries(rows) }, 'rows are copied');
+    logger.info({ organization, behind }, 'Postgres copies the organization');
   };
 }

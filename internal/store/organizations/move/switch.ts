@@ -3,7 +3,7 @@ import type { Database, Tables } from '../../database.ts';
 import { sql, type Kysely, type Transaction } from '../../sql.ts';
 import { deleteState } from '../residents.ts';
 import { columnsOfBoth, readRows, writeRows, type CopiedTable } from './copied-rows.ts';
-import type { Copying } from './copy-record.ts';
+import type { Move } from './moved-tables.ts';
 
 /** The state of the controller, in an order that respects references. */
 const stateTables = [
@@ -29,25 +29,20 @@ export class TargetBehind extends Error {
  * deletes the other copy.
  * @throws {TargetBehind} when it must be tried again later.
  */
-export async function switchDatabase(
-  first: Database,
-  copying: Copying,
-  name: string,
-  confirm: () => Promise<void>,
-): Promise<void> {
-  const { source, target, organization } = copying;
-  await source.transaction().execute(async (here) => {
+export async function switchDatabase(first: Database, move: Move, confirm: () => Promise<void>): Promise<void> {
+  const { source, target, organization } = move;
+  await source.db.transaction().execute(async (here) => {
     await lockTicks(here);
-    await target.transaction().execute(async (there) => {
+    await target.db.transaction().execute(async (there) => {
       await lockTicks(there);
       const { rows } = await sql<{ snapshot: string }>`
         select pg_current_snapshot()::text as snapshot
-      `.execute(await copyState(here, copying));
+      `.execute(await copyState(here, move));
       // The lock of moves still holds, or somebody else may be at it.
       await confirm();
       await sql`
         insert into organization_databases (organization, database, since, stream_since)
-        values (${organization}, ${name}, now(), ${rows[0]?.snapshot ?? null})
+        values (${organization}, ${target.name}, now(), ${rows[0]?.snapshot ?? null})
         on conflict (organization) do update
           set database = excluded.database, since = excluded.since, stream_since = excluded.stream_since
       `.execute(first);
@@ -60,21 +55,25 @@ async function lockTicks(trx: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.tick)})`.execute(trx);
 }
 
-/** Copies it in a transaction of its own, which ends before the map changes. */
-async function copyState(here: Transaction<Tables>, { source, target, organization }: Copying): Promise<Database> {
+/**
+ * Copies it in a transaction of its own, which ends before the map changes. Leaves that wait for
+ * their places get numbers of the target.
+ */
+async function copyState(here: Transaction<Tables>, { source, target, organization }: Move): Promise<Database> {
   const tables: CopiedTable[] = [];
   for (const { name, key } of stateTables) {
-    tables.push({ name, key, replaces: false, columns: await columnsOfBoth(source, target, name) });
+    tables.push({ name, key, columns: await columnsOfBoth(source.db, target.db, name) });
   }
-  const deliveries = await columnsOfBoth(source, target, 'deliveries');
-  await target.transaction().execute(async (trx) => {
+  const deliveries = await columnsOfBoth(source.db, target.db, 'deliveries');
+  await target.db.transaction().execute(async (trx) => {
     await deleteState(trx, [organization]);
     for (const table of tables) await copyAll(here, trx, table, organization);
     await copyDeliveries(here, trx, deliveries, organization);
     await copyController(here, trx, organization);
     await sql`update automations set next_at = null where organization = ${organization}`.execute(trx);
+    await sql`update log_segments set id = default where organization = ${organization}`.execute(trx);
   });
-  return target;
+  return target.db;
 }
 
 async function copyAll(

@@ -1,9 +1,11 @@
-// Checks a log with programs of others. Prints a sentence, or says what is wrong and ends with exit code 1.
+// Checks a log with programs of others. Prints a sentence, or says what is wrong and ends with exit
+// code 1.
 //
 //	log FOLDER PUBLIC-KEY
 //
-// checks with the libraries of Go's checksum database. FOLDER holds what a log serves: `checkpoint`,
-// `tile/…`. It may hold `proof/*` (C2SP tlog-proof), and `older/*`: earlier checkpoints.
+// checks with the libraries of Go's checksum database. FOLDER holds what a log serves:
+// `checkpoint`, `tile/…`. It may hold `proof/*` (C2SP tlog-proof), and `older/*`: earlier
+// checkpoints.
 //
 //	log URL PUBLIC-KEY [HEADER …]
 //

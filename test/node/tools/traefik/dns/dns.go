@@ -1,5 +1,6 @@
 // Package dns takes the place of lego's list of 180 DNS providers, which Traefik imports for
-// certificates of ACME. Some of their modules cannot be fetched, and all of them take long to build.
+// certificates of ACME. Some of their modules cannot be fetched, and all of them take long to
+// build.
 package dns
 
 import (

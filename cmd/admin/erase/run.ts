@@ -1,0 +1,102 @@
+import { ConfigError } from '../../../internal/config/read.ts';
+import { writeErasure } from '../../../internal/ledger/erasure-text.ts';
+import { macKeysOf } from '../../../internal/ledger/mac.ts';
+import { readClock } from '../../../internal/store/clock.ts';
+import type { Database } from '../../../internal/store/database.ts';
+import { countErasable, eraseEvents, type Erasable } from '../../../internal/store/erase/erase.ts';
+import { eraseTraces } from '../../../internal/store/erase/erase-traces.ts';
+import type { ErasureRequest } from '../../../internal/store/erase/erasure-scope.ts';
+import { listErasures } from '../../../internal/store/erase/list-erasures.ts';
+import { hasLog } from '../../../internal/store/ledger/has-log.ts';
+import { readMove } from '../../../internal/store/organizations/move/fence.ts';
+import type { ContextOf, Run } from '../command.ts';
+import { openDatabases } from '../databases.ts';
+import { readErasure, type erase } from './options.ts';
+
+/** Bytes of an id in the record of an erasure. */
+const idBytes = 16;
+
+type Context = ContextOf<typeof erase>;
+
+export const run: Run<typeof erase> = async (args, context) => {
+  const { organization, yes } = args;
+  const erasure = readErasure(args);
+  const config = context.settings();
+  const [macKey] = macKeysOf(config);
+  await using databases = openDatabases(config, { command: 'erase', most: 1 });
+  const db = await databases.databaseOf(organization);
+  await requireOpen(db, organization);
+  if (erasure === undefined) return await list(db, organization, context);
+  if (yes && macKey === undefined) await requireNoLog(db, organization);
+  const before = new Date((await readClock(db)).now);
+  await eraseAll(db, { ...erasure, before, macKey }, yes, context);
+};
+
+/** @throws if the organization is moving away, or has moved: here are the rows that stay behind. */
+async function requireOpen(db: Database, organization: string): Promise<void> {
+  const move = await readMove(db, organization);
+  if (move?.closed !== true) return;
+  throw new Error(`${organization} moves to the database ${move.target}: wait for the end of the move`);
+}
+
+/** @throws if the organization has a log: an erasure that the log does not know excuses nothing. */
+async function requireNoLog(db: Database, organization: string): Promise<void> {
+  if (!(await hasLog(db, organization))) return;
+  throw new ConfigError(`${organization} has a log: set LEDGER_MAC_KEY, so that the log knows the erasure`);
+}
+
+async function list(db: Database, organization: string, { print, say }: Context): Promise<void> {
+  let isEmpty = true;
+  for await (const erasure of listErasures(db, organization)) {
+    print(`${writeErasure(erasure)}\n`);
+    isEmpty = false;
+  }
+  if (isEmpty) say(`No erasure of ${organization} is recorded.`);
+}
+
+async function eraseAll(
+  db: Database,
+  request: ErasureRequest,
+  yes: boolean,
+  { settings, print, say, show }: Context,
+): Promise<void> {
+  const erasable = await countErasable(db, request);
+  const isNone = erasable.events + erasable.executions + erasable.deadLetters === 0;
+  const chosen = describe(erasable, request);
+  if (isNone) say(describeNone(request));
+  else say(yes ? `Erasing ${chosen}.` : `Would erase ${chosen}. Add --yes to erase them.`);
+  if (erasable.byName > 0) {
+    const stay = `${erasable.byName} executions or dead letters have the text in their ids, and stay`;
+    say(`${stay}: use --execution.`);
+  }
+  if (!yes) return;
+  let erased = 0;
+  // Also if there is none: alerts and deliveries may be left of an erasure that failed.
+  for await (const erasure of eraseEvents(db, request, settings().ERASE_BATCH_EVENTS)) {
+    print(`${writeErasure(erasure)}\n`);
+    erased += erasure.event_ids.length / idBytes;
+    show({ done: erased, total: erasable.events, events: erased });
+  }
+  await eraseTraces(db, request);
+  if (!isNone) say(`Erased. ${elsewhere}`);
+}
+
+/** Where the data may be besides, which this command cannot reach. */
+const elsewhere =
+  'It may also be in the backups and the server log of Postgres, in the append-only file of Redis until its next ' +
+  'rewrite, in the archive (export --recheck; objects under lock stay), and where webhooks sent it.';
+
+function describe({ events, executions, deadLetters }: Erasable, { text }: ErasureRequest): string {
+  const letters = count(deadLetters, 'dead letter');
+  if (text !== undefined) return `the texts of ${count(events, 'event')}, and ${letters}`;
+  return `${count(events, 'event')}, ${count(executions, 'execution')} and ${letters}`;
+}
+
+function describeNone({ organization, text }: ErasureRequest): string {
+  if (text !== undefined) return `${organization} has no events or dead letters whose texts contain this text.`;
+  return `${organization} has no such events, executions or dead letters.`;
+}
+
+function count(number: number, of: string): string {
+  return `${number} ${of}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,32 @@
+import { text } from 'node:stream/consumers';
+import { logKeyManifest } from '../../../internal/cluster/tokens/manifest.ts';
+import {
+  createSigningKey,
+  forOrganization,
+  readSigningKeys,
+  readVerifierKey,
+  verifierKeyText,
+} from '../../../internal/ledger/keys.ts';
+import { macKeyOf, macKeyText } from '../../../internal/ledger/mac.ts';
+import { UsageError, type Run } from '../command.ts';
+import { refuseIf } from '../parse.ts';
+import type { ledgerKey } from './options.ts';
+
+export const run: Run<typeof ledgerKey> = async (args, { stdin, print }) => {
+  const { 'log-name': logName, public: isPublic, 'mac-key': isMac, secret, 'public-key': publicKey } = args;
+  const { organization, namespace, name } = args;
+  const chosen = [logName, publicKey, isPublic || undefined, isMac || undefined, secret || undefined];
+  const isOne = chosen.filter((one) => one !== undefined).length === 1;
+  refuseIf(!isOne, 'one of --log-name, --public, --mac-key, --secret and --public-key is required, and only one');
+  refuseIf(!secret && (namespace ?? name) !== undefined, '--namespace and --name need --secret');
+  if (logName !== undefined) return print(`${createSigningKey(logName)}\n`);
+  if (publicKey !== undefined) {
+    if (organization === undefined) throw new UsageError('--public-key needs --organization');
+    return print(`${verifierKeyText(forOrganization(readVerifierKey(publicKey), organization))}\n`);
+  }
+  const key = (await text(stdin)).trim();
+  const keys = readSigningKeys(key);
+  const macKey = keys.map((one) => macKeyText(macKeyOf(one))).join(' ');
+  if (secret) return print(logKeyManifest({ key, macKey, namespace, name }));
+  print(isMac ? `${macKey}\n` : keys.map((one) => `${verifierKeyText(one)}\n`).join(''));
+};

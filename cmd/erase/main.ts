@@ -1,3 +1,0 @@
-import { run } from './run.ts';
-
-process.exitCode = await run(process.argv.slice(2), process);

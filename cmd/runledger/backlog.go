@@ -1,0 +1,82 @@
+package main
+
+import "context"
+
+// Most events of one request.
+const mostAtOnce = 100
+
+type waitingEvent struct {
+	name  string
+	event outgoing
+}
+
+// What became of a backlog. `faults` says why an event was refused.
+type backlogResult struct {
+	sent   int
+	failed bool
+	faults []refusal
+}
+
+type refusal struct {
+	name   string
+	errors []fieldError
+}
+
+// Sends events of the spool by their names, many in one request, until an attempt fails or isOver
+// says so. Those that such a request does not record are sent one by one.
+func sendBacklog(ctx context.Context, spool *spool, delivery *delivery, names []string, isOver func() bool) backlogResult {
+	var result backlogResult
+	for begin := 0; begin < len(names) && !isOver(); begin += mostAtOnce {
+		batch := readBatch(spool, names[begin:min(begin+mostAtOnce, len(names))])
+		done := map[string]bool{}
+		if len(batch) > 1 {
+			done = delivery.sendMany(ctx, eventsOf(batch))
+		}
+		for _, one := range batch {
+			if done[one.event.Key] {
+				spool.remove(one.name)
+				result.sent++
+				continue
+			}
+			if isOver() {
+				return result
+			}
+			attempt, errors := delivery.send(ctx, one.event)
+			switch attempt {
+			case recorded:
+				spool.remove(one.name)
+				result.sent++
+			case refused:
+				spool.setAside(one.name)
+				result.faults = append(result.faults, refusal{one.name, errors})
+			default:
+				result.failed = true
+				return result
+			}
+		}
+	}
+	return result
+}
+
+// Sets aside what is damaged. Leaves out what another process has removed meanwhile.
+func readBatch(spool *spool, names []string) []waitingEvent {
+	var batch []waitingEvent
+	for _, name := range names {
+		event, isWhole, isGone := spool.read(name)
+		switch {
+		case isWhole:
+			batch = append(batch, waitingEvent{name, event})
+		case !isGone:
+			spool.setAside(name)
+		}
+	}
+	return batch
+}
+
+func eventsOf(batch []waitingEvent) []outgoing {
+	events := make([]outgoing, len(batch))
+	for at, one := range batch {
+		events[at] = one.event
+	}
+	return events
+}

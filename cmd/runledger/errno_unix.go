@@ -1,0 +1,34 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+// The name of an error of the system, where it is a usual one.
+func nameOfErrno(number syscall.Errno) string {
+	switch number {
+	case syscall.ENOENT:
+		return "ENOENT"
+	case syscall.EACCES:
+		return "EACCES"
+	case syscall.EPERM:
+		return "EPERM"
+	case syscall.ENOTDIR:
+		return "ENOTDIR"
+	case syscall.EISDIR:
+		return "EISDIR"
+	case syscall.EROFS:
+		return "EROFS"
+	case syscall.ELOOP:
+		return "ELOOP"
+	case syscall.ENOSPC:
+		return "ENOSPC"
+	case syscall.EDQUOT:
+		return "EDQUOT"
+	}
+	return ""
+}
+
+func isDiskFull(number syscall.Errno) bool {
+	return number == syscall.ENOSPC || number == syscall.EDQUOT || number == syscall.EFBIG
+}

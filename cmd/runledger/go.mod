@@ -1,0 +1,3 @@
+module github.com/runledger/runledger/cmd/runledger
+
+go 1.25

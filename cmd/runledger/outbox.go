@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// An event of this process, and what has become of it.
+type ownEvent struct {
+	event    outgoing
+	wasTried bool   // by the spool
+	name     string // in the spool; empty if the spool did not take it
+	state    attempt
+}
+
+// Writes events to the spool and delivers them in the background, both in order and at the same
+// time: neither waits for a disk or a server that hangs. Each is in the spool until Runledger has
+// confirmed it. Sends afterwards what earlier runs, and the command itself, left there.
+type outbox struct {
+	spool     *spool
+	delivery  *delivery
+	unspooled func(error)
+	ctx       context.Context
+	cancel    context.CancelFunc
+	wake      chan struct{}
+	done      chan struct{}
+
+	mutex   sync.Mutex
+	own     []*ownEvent
+	toSpool chan *ownEvent
+	ending  bool
+}
+
+// Pauses between attempts while the command runs. While there is nothing to do, the spool is looked
+// at for events of the command.
+const (
+	firstPause   = 250 * time.Millisecond
+	longestPause = 10 * time.Second
+	lookAgain    = 2 * time.Second
+)
+
+func newOutbox(spool *spool, delivery *delivery, unspooled func(error)) *outbox {
+	ctx, cancel := context.WithCancel(context.Background())
+	o := &outbox{
+		spool: spool, delivery: delivery, unspooled: unspooled, ctx: ctx, cancel: cancel,
+		wake: make(chan struct{}, 1), done: make(chan struct{}), toSpool: make(chan *ownEvent, mostOfOneRun),
+	}
+	go o.writeToSpool()
+	go o.deliver()
+	return o
+}
+
+// A run adds so many events itself.
+const mostOfOneRun = 3
+
+// Takes an event over. Returns at once.
+func (o *outbox) add(event outgoing) {
+	one := &ownEvent{event: event}
+	o.mutex.Lock()
+	o.own = append(o.own, one)
+	o.mutex.Unlock()
+	o.toSpool <- one
+	o.stir()
+}
+
+func (o *outbox) writeToSpool() {
+	for one := range o.toSpool {
+		name, err := o.spool.add(one.event)
+		if err != nil {
+			o.unspooled(err)
+		}
+		o.mutex.Lock()
+		one.name, one.wasTried = name, true
+		o.mutex.Unlock()
+		o.clear(one)
+		o.stir()
+	}
+}
+
+// Takes an event out of the spool once it is both there and answered for good.
+func (o *outbox) clear(one *ownEvent) {
+	o.mutex.Lock()
+	name, state := one.name, one.state
+	o.mutex.Unlock()
+	switch {
+	case name == "":
+	case state == recorded:
+		o.spool.remove(name)
+	case state == refused:
+		o.spool.setAside(name)
+	}
+}
+
+func (o *outbox) stir() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Returns when all is delivered; or when all is in the spool and an attempt has failed; at the
+// latest after the given time.
+func (o *outbox) settle(within time.Duration) {
+	o.mutex.Lock()
+	o.ending = true
+	o.mutex.Unlock()
+	o.stir()
+	select {
+	case <-o.done:
+	case <-time.After(within):
+	}
+	o.cancel()
+}
+
+func (o *outbox) stateOfFirst() attempt {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if len(o.own) == 0 {
+		return failed
+	}
+	if one := o.own[0]; one.state != failed || one.name == "" {
+		return one.state
+	}
+	return spooled
+}
+
+func (o *outbox) deliver() {
+	defer close(o.done)
+	pause := firstPause
+	for o.ctx.Err() == nil {
+		worked := o.deliverOwn() && o.deliverLeftovers()
+		if o.isOver(worked) {
+			return
+		}
+		wait := pause
+		if worked {
+			wait, pause = lookAgain, firstPause
+		} else if pause *= 2; pause > longestPause {
+			pause = longestPause
+		}
+		o.sleep(wait)
+	}
+}
+
+// True if nothing is left to do before the end.
+func (o *outbox) isOver(worked bool) bool {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if !o.ending {
+		return false
+	}
+	for _, one := range o.own {
+		if !one.wasTried || one.state == failed && (worked || one.name == "") {
+			return false
+		}
+	}
+	return true
+}
+
+// False as soon as an attempt fails.
+func (o *outbox) deliverOwn() bool {
+	for one := o.next(); one != nil && o.ctx.Err() == nil; one = o.next() {
+		attempt, _ := o.delivery.send(o.ctx, one.event)
+		if attempt == failed {
+			return false
+		}
+		o.mutex.Lock()
+		one.state = attempt
+		o.mutex.Unlock()
+		o.clear(one)
+	}
+	return true
+}
+
+func (o *outbox) next() *ownEvent {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.unsent()
+}
+
+func (o *outbox) unsent() *ownEvent {
+	for _, one := range o.own {
+		if one.state == failed {
+			return one
+		}
+	}
+	return nil
+}
+
+// Sends what others left, until an event of this process waits. False if an attempt fails.
+func (o *outbox) deliverLeftovers() bool {
+	mine := map[string]bool{}
+	o.mutex.Lock()
+	for _, one := range o.own {
+		mine[one.name] = true
+	}
+	o.mutex.Unlock()
+	var names []string
+	for _, name := range o.spool.waiting() {
+		if !mine[name] {
+			names = append(names, name)
+		}
+	}
+	isOver := func() bool {
+		o.mutex.Lock()
+		defer o.mutex.Unlock()
+		return o.ctx.Err() != nil || o.unsent() != nil
+	}
+	result := sendBacklog(o.ctx, o.spool, o.delivery, names, isOver)
+	return !result.failed
+}
+
+func (o *outbox) sleep(wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-o.wake:
+	case <-timer.C:
+	case <-o.ctx.Done():
+	}
+}

@@ -1,0 +1,7 @@
+let last = { time: Number.NaN, text: '' };
+
+/** A time in ms as ISO 8601, UTC. Events of a batch share many times: each is written once. */
+export function isoTime(time: number): string {
+  if (time !== last.time) last = { time, text: new Date(time).toISOString() };
+  return last.text;
+}

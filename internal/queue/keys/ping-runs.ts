@@ -1,0 +1,210 @@
+import { Batches } from '../../kit/async/batches.ts';
+import { RedisScript } from '../redis-script.ts';
+import { hashedName, queueKey } from './keys.ts';
+import type { RedisClient } from '../redis.ts';
+
+/** How long a run without an end stays open, in ms. */
+const openMs = 30 * 24 * 60 * 60 * 1_000;
+
+/**
+ * How long a ping has a run to itself, in ms: longer than the lease of its idempotency key. Another
+ * ping takes it later, if the pod has died.
+ */
+const leaseMs = 3_000;
+
+/** How long the events of an end that failed keep their identities, in ms. */
+const endingMs = 60 * 60 * 1_000;
+
+/** How long after the end of a run a ping with its `rid` counts as a repeat, in ms. */
+const repeatMs = 60 * 60 * 1_000;
+
+/** Age of a run without an end from which a `start` with its `rid` begins a new one, in ms. */
+const abandonedMs = 12 * 60 * 60 * 1_000;
+
+/** How long the names of an automation are known after their last use, in ms. */
+const namesMs = 400 * 24 * 60 * 60 * 1_000;
+
+/** Most names of an automation that are known: a listpack of Redis holds as many in a few KB. */
+const mostNames = 128;
+
+/**
+ * Each item is an operation on the hash of an automation, with two arguments. An open run is
+ * confirmed once its START is on disk; `opening` and `ending` are when a ping's time for it ends.
+ * `text` is that of its START; `end` is the identity of its end, with its text. A named run is a letter (`s`tarted, `e`nded), the time of
+ * it, and the run if that is not the name. Too many names: the older half is forgotten.
+ */
+const script = new RedisScript(`
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local function read(key)
+  local run, confirmed, opening, ending = unpack(redis.call('HMGET', key, 'run', 'confirmed', 'opening', 'ending'))
+  opening, ending = tonumber(opening or 0), tonumber(ending or 0)
+  return run, confirmed == '1' or opening > now, ending > now, now - ending < ${endingMs}
+end
+local function set(key, run, ...)
+  if redis.call('HGET', key, 'run') == run then redis.call('HSET', key, ...) end
+end
+local function note(key, name, letter, run)
+  redis.call('HSET', key, name, letter .. string.format('%.0f', now) .. ' ' .. run)
+  redis.call('PEXPIRE', key, ${namesMs})
+  if redis.call('HLEN', key) <= ${mostNames} then return end
+  local all, names = redis.call('HGETALL', key), {}
+  for i = 1, #all, 2 do names[#names + 1] = {string.match(all[i + 1], '%d+'), all[i]} end
+  table.sort(names, function(a, b) return tonumber(a[1]) < tonumber(b[1]) end)
+  for i = 1, ${mostNames / 2} do redis.call('HDEL', key, names[i][2]) end
+end
+local function named(key, name)
+  return string.match(redis.call('HGET', key, name) or '', '^(%a)(%d+) (.*)$')
+end
+local function join(kind, key, name, fresh)
+  local state, at, run = named(key, name)
+  local age = now - tonumber(at or now)
+  local isOver = (state == 'e' and kind ~= 'log' and age > ${repeatMs})
+    or (state == 's' and kind == 'start' and age > ${abandonedMs})
+  if isOver then run = fresh end
+  if isOver or (kind == 'start' and not state) then note(key, name, 's', run or '') end
+  return {run or ''}
+end
+local operations = {
+  open = function(key, fresh, text)
+    local run, started, ending = read(key)
+    if not run or started or ending then
+      run = fresh
+      redis.call('HSET', key, 'run', run, 'text', text)
+    end
+    redis.call('HSET', key, 'confirmed', '0', 'opening', now + ${leaseMs}, 'ending', '0')
+    redis.call('PEXPIRE', key, ${openMs})
+    return {run, redis.call('HGET', key, 'text') == text and '1' or '0'}
+  end,
+  find = function(key)
+    local run, started = read(key)
+    return run and {run, started and '1' or '0'} or {}
+  end,
+  take = function(key, fresh, text)
+    local run, started, ending, isRecent = read(key)
+    if not run or ending then return {} end
+    local id, of = string.match(redis.call('HGET', key, 'end') or '', '^(%S+) (.*)$')
+    if not isRecent or of ~= text then id = fresh end
+    redis.call('HSET', key, 'ending', now + ${leaseMs}, 'end', id .. ' ' .. text)
+    return {run, started and '1' or '0', id}
+  end,
+  confirm = function(key, run) set(key, run, 'confirmed', '1', 'opening', '0') end,
+  release = function(key, run) set(key, run, 'opening', now, 'ending', now) end,
+  close = function(key, run) if redis.call('HGET', key, 'run') == run then redis.call('DEL', key) end end,
+  start = function(...) return join('start', ...) end,
+  log = function(...) return join('log', ...) end,
+  finish = function(...) return join('end', ...) end,
+  ended = function(key, name)
+    local state, _, run = named(key, name)
+    if state ~= 'e' then note(key, name, 'e', run or '') end
+  end,
+}
+local replies = {}
+for i, key in ipairs(KEYS) do
+  replies[i] = operations[ARGV[3 * i - 2]](key, ARGV[3 * i - 1], ARGV[3 * i]) or {}
+end
+return replies
+`);
+
+/** A run that a ping started and no ping ended. */
+export interface OpenRun {
+  readonly run: string;
+  /** True if its START is on disk, or about to be. */
+  readonly started: boolean;
+}
+
+type Item = readonly [operation: string, key: string, ...args: [string, string]];
+
+/**
+ * The runs of pings: for each automation the one that the last `start` without a `rid` opened, and
+ * the last ones with a `rid`. In Redis, so that all ingest pods know them. Of pings at the same
+ * time each has another run. Methods reject if Redis is not available. All that is asked during a
+ * call goes with the next one.
+ */
+export class PingRuns {
+  readonly #queueName: string;
+  readonly #batches: Batches<Item, string[]>;
+
+  /** @param callers a live counter of open connections. */
+  constructor(redis: RedisClient, queueName: string, callers: { readonly open: number }) {
+    this.#queueName = queueName;
+    this.#batches = new Batches(async (items) => {
+      const keys = items.map(([, key]) => key);
+      const reply = await script.run(
+        redis,
+        keys,
+        items.flatMap(([operation, , ...args]) => [operation, ...args]),
+      );
+      return (reply as Buffer[][]).map((texts) => texts.map(String));
+    }, callers);
+  }
+
+  /**
+   * Opens the run, and resolves with it. Resolves with an earlier one whose START has failed; `same`
+   * says if that had the same text.
+   */
+  async open(organization: string, automation: string, fresh: string, text: string) {
+    const [run = fresh, same] = await this.#ask('open', 'open-run', organization, automation, fresh, hashedName(text));
+    return { run, same: same === '1' };
+  }
+
+  /** Notes that the START of the run is on disk. */
+  async confirm(organization: string, automation: string, run: string): Promise<void> {
+    await this.#ask('confirm', 'open-run', organization, automation, run);
+  }
+
+  async find(organization: string, automation: string): Promise<OpenRun | undefined> {
+    const [run, started] = await this.#ask('find', 'open-run', organization, automation);
+    return run === undefined ? undefined : { run, started: started === '1' };
+  }
+
+  /**
+   * Takes the open run to end it: no other ping gets it until {@link release}. `end` is the id of
+   * the first event of its end: the given one, or that of an attempt with the same text.
+   */
+  async take(
+    organization: string,
+    automation: string,
+    end: string,
+    text: string,
+  ): Promise<(OpenRun & { end: string }) | undefined> {
+    const args = [end, hashedName(text)] as const;
+    const [run, started, first = end] = await this.#ask('take', 'open-run', organization, automation, ...args);
+    return run === undefined ? undefined : { run, started: started === '1', end: first };
+  }
+
+  /** Gives the run to the next ping at once, after this one has failed. */
+  async release(organization: string, automation: string, run: string): Promise<void> {
+    await this.#ask('release', 'open-run', organization, automation, run);
+  }
+
+  /** Closes the run, unless a later one is open. */
+  async close(organization: string, automation: string, run: string): Promise<void> {
+    await this.#ask('close', 'open-run', organization, automation, run);
+  }
+
+  /**
+   * Resolves with the execution that a ping with a `rid` belongs to: the `rid`, unless an earlier
+   * run of the automation had it; `fresh`, if the last run with it is over and the ping comes too
+   * late to be a repeat.
+   */
+  async named(
+    organization: string,
+    automation: string,
+    rid: string,
+    { kind, fresh }: { kind: 'start' | 'log' | 'finish'; fresh: string },
+  ): Promise<string> {
+    const [run = ''] = await this.#ask(kind, 'named-runs', organization, automation, hashedName(rid), fresh);
+    return run === '' ? rid : run;
+  }
+
+  /** Notes that the END of the last run with the `rid` is on disk. */
+  async ended(organization: string, automation: string, rid: string): Promise<void> {
+    await this.#ask('ended', 'named-runs', organization, automation, hashedName(rid));
+  }
+
+  #ask(operation: string, part: string, organization: string, automation: string, one = '', two = '') {
+    const key = `${queueKey(this.#queueName, part)}:${hashedName(organization, automation.toLowerCase())}`;
+    return this.#batches.ask([operation, key, one, two]);
+  }
+}

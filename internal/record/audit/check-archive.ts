@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { folderOfDay, folderOfOrganization, manifestSuffix, parseManifest } from '../archive/manifest.ts';
+import { NoSuchObject, type Objects } from '../archive/objects.ts';
+import { openObjects } from '../archive/open-objects.ts';
+import type { Act } from '../../ledger/act.ts';
+import { timeOfId } from '../../ledger/leaf.ts';
+import { count, type Outcome } from './outcome.ts';
+
+type Found = Pick<Outcome, 'findings' | 'problems' | 'notes'>;
+
+/** How long after it was written a manifest may wait for its leaf, in ms. */
+const waitsMs = 3_600_000;
+
+/**
+ * Compares the objects of an archive with the manifests that the log has: each must be there, with
+ * its SHA-256, and so must its object. `manifests` are the acts of the log about them.
+ */
+export async function checkArchive(
+  place: string,
+  organization: string,
+  manifests: readonly Act[],
+  config: Parameters<typeof openObjects>[1],
+): Promise<Found> {
+  const objects = await openObjects(place, config);
+  try {
+    return await compare(objects, organization, manifests);
+  } finally {
+    objects.close();
+  }
+}
+
+async function compare(objects: Objects, organization: string, manifests: readonly Act[]): Promise<Found> {
+  const [findings, problems]: [string[], string[]] = [[], []];
+  const known = new Set<string>();
+  for (const { details } of manifests) {
+    const { day = '', object = '', sha256 } = details;
+    const name = `${folderOfDay({ organization, day: Date.parse(day) })}${object}`;
+    known.add(`${name}${manifestSuffix}`);
+    const content = await readText(objects, `${name}${manifestSuffix}`);
+    // After an erasure, a newer object has the day, and the older one should go.
+    if (content === undefined && hasNewer(manifests, day, object)) continue;
+    if (content === undefined)
+      findings.push(`The archive lacks ${name}${manifestSuffix}, which the log has: it was removed.`);
+    else if (sha256Of(content) !== sha256)
+      findings.push(`${name}${manifestSuffix} is not the one that the log has: it was changed.`);
+    else findings.push(...(await checkObject(objects, name, parseManifest(name, content).sha256)));
+  }
+  const names = await objects.list(folderOfOrganization(organization));
+  for (const name of names.filter((one) => one.endsWith(manifestSuffix) && !known.has(one))) {
+    const { id } = parseManifest(name, (await readText(objects, name)) ?? '{}');
+    if (id === null) problems.push(`${name} was written without a log, so nothing proves it.`);
+    else if (timeOfId(id) > Date.now() - waitsMs) problems.push(`${name} is not in the log yet.`);
+    else findings.push(`${name} is not in the log: it was added, or its id was changed.`);
+  }
+  return {
+    findings,
+    problems,
+    notes: [`The archive has ${count(known.size, 'object')} that the log knows, unchanged.`],
+  };
+}
+
+/** True if the log has a later object of the same day and format: it has the whole day. */
+function hasNewer(manifests: readonly Act[], day: string, object: string): boolean {
+  const [number, format] = partsOf(object);
+  return manifests.some(({ details }) => {
+    const [other, itsFormat] = partsOf(details['object'] ?? '');
+    return details['day'] === day && itsFormat === format && other > number;
+  });
+}
+
+/** The number and the format of an object, as `objectName` makes its name. */
+function partsOf(object: string): [number, string] {
+  const [, number = '1', format = ''] = /^events(?:-(\d+))?\.(\w+)$/.exec(object) ?? [];
+  return [Number(number), format];
+}
+
+async function checkObject(objects: Objects, name: string, sha256: string): Promise<string[]> {
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of objects.read(name)) hash.update(piece);
+  } catch (error) {
+    if (error instanceof NoSuchObject)
+      return [`The archive lacks ${name}, of which the log has the manifest: it was removed.`];
+    throw error;
+  }
+  return hash.digest('hex') === sha256 ? [] : [`${name} has not the SHA-256 of its manifest: it was changed.`];
+}
+
+async function readText(objects: Objects, name: string): Promise<string | undefined> {
+  try {
+    return await text(objects.read(name));
+  } catch (error) {
+    if (error instanceof NoSuchObject) return undefined;
+    throw error;
+  }
+}
+
+function sha256Of(content: string): string {
+  return createHash('sha256').update(content).digest('hex');
+}

@@ -1,0 +1,34 @@
+import type { Database } from '../../database.ts';
+
+/** A database of a move. */
+export interface NamedDatabase {
+  name: string;
+  db: Database;
+  /** Its address, as the server of the other database reaches it. */
+  url: string;
+}
+
+/** A move that is under way. */
+export interface Move {
+  source: NamedDatabase;
+  target: NamedDatabase;
+  organization: string;
+}
+
+/**
+ * What Postgres replicates of an organization, with the keys after the organization: its record and
+ * its log. Triggers do not fire in the target, so `running_executions` is among them.
+ */
+export const replicated = [
+  { name: 'events', key: 'created_at, id' },
+  { name: 'executions', key: 'automation_id, execution_id' },
+  { name: 'running_executions', key: 'automation_id, execution_id' },
+  { name: 'dead_letters', key: 'id' },
+  { name: 'erasures', key: 'id' },
+  { name: 'log_segments', key: 'id' },
+  { name: 'log_tails', key: 'first_index' },
+  { name: 'log_tiles', key: 'level, index' },
+  { name: 'log_trees', key: 'organization' },
+  { name: 'log_checkpoints', key: 'hour' },
+  { name: 'log_acts', key: 'id' },
+] as const;

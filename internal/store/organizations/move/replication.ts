@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql, type RawBuilder } from '../../sql.ts';
+import { replicated, type Move, type NamedDatabase } from './moved-tables.ts';
+
+/** The move cannot be made. The message is a sentence for people. */
+export class MoveError extends Error {
+  override readonly name = 'MoveError';
+}
+
+/** Time between two looks at how far the target is, in ms. */
+const lookMs = 200;
+
+/** How far the target may be behind when the source closes, in bytes of WAL: a moment of work. */
+const fewBytes = 1_000_000;
+
+/**
+ * Logical replication of one organization by Postgres itself: a publication with row filters and a
+ * slot in the source, a subscription in the target, all of one name.
+ * https://www.postgresql.org/docs/current/logical-replication.html
+ */
+export class Replication {
+  readonly #move: Move;
+  readonly #name: string;
+
+  private constructor(move: Move, name: string) {
+    this.#move = move;
+    this.#name = name;
+  }
+
+  /** A slot belongs to the whole server, so its name has the database. */
+  static async of(move: Move): Promise<Replication> {
+    const { rows } = await sql<{ oid: string }>`
+      select oid::text from pg_database where datname = current_database()
+    `.execute(move.source.db);
+    const digest = createHash('sha256').update(move.organization).digest('hex').slice(0, 16);
+    return new Replication(move, `runledger_move_${rows[0]?.oid}_${digest}`);
+  }
+
+  /** True if the target has a subscription, which a move began. */
+  async isUnderWay(): Promise<boolean> {
+    const { rows } = await sql`
+      select from pg_subscription where subname = ${this.#name}
+        and subdbid = (select oid from pg_database where datname = current_database())
+    `.execute(this.#move.target.db);
+    return rows.length > 0;
+  }
+
+  /** @throws {MoveError} with what a server does not allow, and how to allow it. */
+  async requireAllowed(): Promise<void> {
+    const { source, target } = this.#move;
+    await requireLogicalWal(source);
+    await requireReplicationRole(source);
+    await requireSubscriptionRole(target);
+  }
+
+  /** Begins to copy. A database of the same server needs the slot before the subscription. */
+  async begin(): Promise<void> {
+    const { source, target, organization } = this.#move;
+    const tables = replicated.map(
+      ({ name }) => sql`${sql.table(name)} where (organization = ${sql.lit(organization)})`,
+    );
+    await sql`
+      create publication ${this.#id} for table ${sql.join(tables)} with (publish_via_partition_root = true)
+    `.execute(source.db);
+    await sql`select pg_create_logical_replication_slot(${this.#name}, 'pgoutput')`.execute(source.db);
+    await sql`
+      create subscription ${this.#id} connection ${sql.lit(source.url)} publication ${this.#id}
+      with (create_slot = false, slot_name = ${sql.lit(this.#name)})
+    `.execute(target.db);
+  }
+
+  /** Resolves once every table is copied and the target follows closely. */
+  async untilCopied(onProgress: (behind: string) => void): Promise<void> {
+    for (;;) {
+      const left = await this.#uncopied();
+      const behind = await this.#behind();
+      if (left.length === 0 && behind < fewBytes) return;
+      onProgress(left.length > 0 ? `copying ${left.join(', ')}` : `${behind} bytes behind`);
+      await sleep(lookMs);
+    }
+  }
+
+  /** Resolves once the target has on disk all that the source has written until now. */
+  async untilCaughtUp(): Promise<void> {
+    const { rows } = await sql<{ lsn: string }>`
+      select pg_logical_emit_message(false, 'runledger', 'moved')::text as lsn
+    `.execute(this.#move.source.db);
+    while ((await this.#behind(rows[0]?.lsn)) > 0) await sleep(lookMs);
+  }
+
+  /** Removes what {@link begin} made; safe twice, and after a part of it. */
+  async end(): Promise<void> {
+    const { source, target } = this.#move;
+    if (await this.isUnderWay()) {
+      await sql`alter subscription ${this.#id} disable`.execute(target.db);
+      await sql`alter subscription ${this.#id} set (slot_name = none)`.execute(target.db);
+      await sql`drop subscription ${this.#id}`.execute(target.db);
+    }
+    await this.#dropSlots();
+    await sql`drop publication if exists ${this.#id}`.execute(source.db);
+  }
+
+  get #id(): RawBuilder<unknown> {
+    return sql.id(this.#name);
+  }
+
+  /** The process of a slot ends a moment after its subscription. */
+  async #dropSlots(): Promise<void> {
+    for (;;) {
+      const { rows } = await sql<{ active: boolean }>`
+        select active_pid is not null as active, case when active_pid is null then pg_drop_replication_slot(slot_name) end
+        from pg_replication_slots where slot_name = ${this.#name}
+      `.execute(this.#move.source.db);
+      if (rows.every(({ active }) => !active)) return;
+      await sleep(lookMs);
+    }
+  }
+
+  /** The tables whose copy has not ended. @throws {MoveError} when Postgres cannot copy. */
+  async #uncopied(): Promise<string[]> {
+    const { target } = this.#move;
+    const { rows } = await sql<{ left: string[]; errors: number }>`
+      select coalesce((
+          select array_agg(srrelid::regclass::text) from pg_subscription_rel where srsubid = s.oid and srsubstate <> 'r'
+        ), '{}') as left,
+        coalesce((
+          select apply_error_count + sync_error_count from pg_stat_subscription_stats where subid = s.oid
+        ), 0)::integer as errors
+      from pg_subscription s where subname = ${this.#name}
+    `.execute(target.db);
+    const [state] = rows;
+    if (state === undefined) throw new MoveError(`the subscription ${this.#name} is gone: repeat the move`);
+    if (state.errors > 0) throw new MoveError(`Postgres cannot copy: its server log of ${target.name} says why`);
+    return state.left;
+  }
+
+  /** Bytes of WAL that the target has not confirmed; up to now, or up to a place. */
+  async #behind(place?: string): Promise<number> {
+    const { source } = this.#move;
+    const { rows } = await sql<{ behind: string; lost: boolean }>`
+      select pg_wal_lsn_diff(${place === undefined ? sql`pg_current_wal_lsn()` : sql`${place}::pg_lsn`},
+          confirmed_flush_lsn)::bigint as behind,
+        wal_status = 'lost' as lost
+      from pg_replication_slots where slot_name = ${this.#name}
+    `.execute(source.db);
+    const [slot] = rows;
+    if (slot === undefined || slot.lost)
+      throw new MoveError(`the replication slot of ${source.name} is lost: cancel the move, and begin again`);
+    return Number(slot.behind);
+  }
+}
+
+async function requireLogicalWal({ name, db }: NamedDatabase): Promise<void> {
+  const { rows } = await sql<{ level: string }>`select current_setting('wal_level') as level`.execute(db);
+  const [{ level } = { level: '' }] = rows;
+  if (level === 'logical') return;
+  throw new MoveError(
+    `wal_level of the database ${name} is ${level}, and Postgres needs logical to copy an organization: CloudNativePG ` +
+      'has it, RDS turns it on with rds.logical_replication, Cloud SQL with cloudsql.logical_decoding',
+  );
+}
+
+async function requireReplicationRole({ name, db }: NamedDatabase): Promise<void> {
+  const { rows } = await sql`
+    select from pg_roles where rolname = current_user and (rolreplication or rolsuper)
+  `.execute(db);
+  if (rows.length > 0) return;
+  throw new MoveError(
+    `the user of the database ${name} may not replicate: give it the attribute REPLICATION, ` +
+      'on RDS the role rds_replication',
+  );
+}
+
+async function requireSubscriptionRole({ name, db }: NamedDatabase): Promise<void> {
+  const { rows } = await sql`
+    select from pg_roles mine where rolname = current_user and (rolsuper or exists (
+      select from pg_roles other
+      where other.rolname in ('pg_create_subscription', 'rds_superuser', 'cloudsqlsuperuser')
+        and pg_has_role(mine.oid, other.oid, 'member')
+    ))
+  `.execute(db);
+  if (rows.length > 0) return;
+  throw new MoveError(
+    `the user of the database ${name} may not make a subscription: give it the role pg_create_subscription, ` +
+      'or before Postgres 16 make it a superuser for the move',
+  );
+}

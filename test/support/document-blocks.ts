@@ -1,0 +1,49 @@
+import { globSync, readFileSync } from 'node:fs';
+
+const root = new URL('../..', import.meta.url).pathname;
+
+/** A fenced block of a document. Its fence is the language, and for a shell maybe a word why. */
+export interface Block {
+  readonly file: string;
+  readonly language: string;
+  /** Of a shell: why no test runs it in order, beside `make run`. Empty if one does. */
+  readonly mark: string;
+  readonly content: string;
+}
+
+/** Why a shell block is not run with the others of its page, by the word after `sh`. */
+export const marks: Readonly<Record<string, string>> = {
+  server: 'starts `make run`, which the tests have started',
+  demo: 'takes minutes: test/e2e/make-run-login.test.ts runs it',
+  endless: 'does not end',
+  cluster: 'needs a cluster: test/node and test/cluster install and use the chart',
+  example: 'has names, servers and files that only its reader has',
+  install: 'changes the machine: test/integration/exec/package.test.ts does the same',
+  ledger: 'needs a log that began with `make run`, and changes an export by hand',
+};
+
+/** The fenced blocks of README.md and docs, in order. */
+export function documentBlocks(): Block[] {
+  const files = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
+  return files.flatMap((file) => blocksOf(file, readFileSync(`${root}/${file}`, 'utf8')));
+}
+
+/** The fenced blocks of one text. Runbooks are for a cluster that has a problem. */
+export function blocksOf(file: string, text: string): Block[] {
+  const inRunbook = file.includes('/runbooks/');
+  return [...text.matchAll(/^ *```(\w*)(?: (\w+))?\n([^]*?)^ *```$/gm)].map(
+    ([, language = '', mark = inRunbook ? 'cluster' : '', content = '']) => ({ file, language, mark, content }),
+  );
+}
+
+/**
+ * The shell blocks of each page that a test runs, by the name of the page, and the examples of
+ * answers between them.
+ */
+export function runnablePages(): Map<string, Block[]> {
+  const runnable = documentBlocks().filter(
+    ({ language, mark }) => language === 'json' || (language === 'sh' && mark === ''),
+  );
+  const pages = Map.groupBy(runnable, ({ file }) => file);
+  return new Map([...pages].filter(([, of]) => of.some(({ language }) => language === 'sh')));
+}
