@@ -32,7 +32,7 @@ export interface RunningKeeper extends AsyncDisposable {
 
 /** It believes the provider, and writes the file of the suite's tokens. */
 export async function startKeeper(
-  { database, tokens }: SuiteLogin,
+  { database, tokens }: Pick<SuiteLogin, 'database' | 'tokens'>,
   provider: OidcProvider | { issuer: string },
   writer: TokenWriter = new FileTokenWriter(tokens.path),
 ): Promise<RunningKeeper> {
