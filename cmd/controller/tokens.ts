@@ -3,7 +3,6 @@ import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer
 import type { TokenKeeperOptions } from '../../internal/controller/tokens/token-keeper.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { createOwnerCheck } from '../../internal/login/owner-check.ts';
-import { clusterAccount } from '../../internal/wiring/cluster-account.ts';
 import type { tokenSettings } from '../../internal/wiring/tokens.ts';
 import { oidcOf, oidcSettings } from '../console/login.ts';
 
@@ -28,7 +27,6 @@ export async function createOwnedTokens(
   if (file !== undefined) return { checkOwner, writer: new FileTokenWriter(file, labelSelector) };
   if (config.KUBECONFIG === undefined && config.KUBERNETES_SERVICE_HOST === undefined) return undefined;
   // The client of Kubernetes is loaded only for it.
-  const { SecretTokenWriter } = await import('../../internal/cluster/tokens/secret-token-writer.ts');
-  const connect = clusterAccount(config, 'TOKENS_FILE');
-  return { checkOwner, writer: new SecretTokenWriter({ connect, namespace: config.TOKENS_NAMESPACE, labelSelector }) };
+  const { createSecretTokenWriter } = await import('./cluster-tokens.ts');
+  return { checkOwner, writer: createSecretTokenWriter(config) };
 }

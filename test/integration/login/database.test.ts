@@ -75,7 +75,7 @@ describe('the database of sessions', () => {
     address.username = user;
     await using console = await startConsole(address.href);
     await until('the problem', () => console.degraded()['login']);
-    expect(console.degraded()['login']).to.match(/may not write sessions and access_log: run cmd\/migrate, or grant/);
+    expect(console.degraded()['login']).to.match(/may not write sessions and access_log: run runledger-admin migrate, or grant/);
     expect((await new Browser(console.client).post('/login', { token: readToken() })).status).to.equal(503);
   });
 });
