@@ -7,7 +7,11 @@ import type { Config } from '../../internal/config/read.ts';
 import { createConsolePages, type ConsolePagesOptions } from '../../internal/console/pages.ts';
 import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
+import { toYaml } from '../../internal/cluster/yaml.ts';
+import { ConsoleAutomations } from '../../internal/store/console-automations.ts';
+import { TokenDesk } from '../../internal/login/token-desk.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
+import { listActivity } from '../../internal/record/list-activity.ts';
 import { sendTest } from '../../internal/controller/notify/send-test.ts';
 import { overdueAfterHours } from '../../internal/event/outcome/overdue.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
@@ -39,7 +43,8 @@ export interface Console {
 }
 
 /** Who looks at the web pages. */
-export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | 'ingestUrl' | 'localFiles'>;
+export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | 'ingestUrl' | 'localFiles'> &
+  Partial<Pick<ConsolePagesOptions, 'proofOf'>>;
 
 export interface ConsoleExtras {
   /** Counts the requests; standalone counts those of ingest in the same metrics. */
@@ -82,9 +87,16 @@ export function createConsole(
   };
   const publicUrl = config.CONSOLE_PUBLIC_URL;
   const overdueAfterMs = overdueAfterHours * 3_600_000;
+  const desk = new TokenDesk(database.login.db, tokens);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
-    noteAccess: (ctx, viewer, organization, action) => login.noteAccess(ctx, viewer, organization, action),
+    proofOf: (ctx) => login.proofOf(ctx),
+    noteAccess: (...access) => login.noteAccess(...access),
+    tokens: desk,
+    automations: new ConsoleAutomations(writtenOf),
+    toYaml,
+    listActivity: (...page) => listActivity(database.login.db, ...page),
+    loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',
     ingestUrl,
     localFiles,
     ...visitors,
@@ -106,7 +118,11 @@ export function createConsole(
     room,
     pages: [...pages.routes, ...login.routes],
     showError: pages.showError,
-    authenticate: (token) => tokens.authenticate(token),
+    authenticate: (token) => {
+      const known = tokens.authenticate(token);
+      if (known.status === 'known') desk.noteUse(known.tokenId);
+      return known;
+    },
     publicUrl,
     trustProxy: config.TRUST_PROXY,
     limits,

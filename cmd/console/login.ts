@@ -12,18 +12,19 @@ import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { LoginDatabase } from './database.ts';
 import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
-/** The settings of the login to the console. */
-export const loginSettings = [
+/** The settings that say who owns what. The controller reads them too, and believes no console. */
+export const oidcSettings = [
   'OIDC_ISSUER',
   'OIDC_CLIENT_ID',
-  'OIDC_CLIENT_SECRET',
   'OIDC_SCOPES',
   'OIDC_GROUPS_CLAIM',
   'OIDC_ORGANIZATIONS',
   'OIDC_PROXY_AUDIENCE',
-  'SESSION_IDLE_MINUTES',
-  'SESSION_HOURS',
+  'CONSOLE_MANAGE',
 ] as const;
+
+/** The settings of the login to the console. */
+export const loginSettings = [...oidcSettings, 'OIDC_CLIENT_SECRET', 'SESSION_IDLE_MINUTES', 'SESSION_HOURS'] as const;
 
 type LoginConfig = Config<(typeof loginSettings)[number] | 'CONSOLE_PUBLIC_URL' | 'TRUST_PROXY'>;
 
@@ -57,16 +58,25 @@ export function createConsoleLogin(
     publicUrl: config.CONSOLE_PUBLIC_URL,
     sessions: new Sessions(db, times),
     accessLog,
+    manages: config.CONSOLE_MANAGE,
     cookieKey: consoleKey(db, 'login'),
     addressOf: (ctx) => callerAddress(ctx, config.TRUST_PROXY),
-    oidc: oidcOf(config),
+    oidc: withSecret(oidcOf(config), config.OIDC_CLIENT_SECRET),
     metrics,
     logger,
   });
   return { ...login, accessLog, components: [watch, accessLog] };
 }
 
-function oidcOf(config: LoginConfig): OidcOptions | undefined {
+function withSecret(oidc: OidcOptions | undefined, clientSecret: string | undefined): OidcOptions | undefined {
+  return oidc && { ...oidc, clientSecret };
+}
+
+/**
+ * The provider and the map of groups; undefined unless they are set.
+ * @throws {ConfigError} when the settings do not fit together.
+ */
+export function oidcOf(config: Config<(typeof oidcSettings)[number]>): OidcOptions | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_PROXY_AUDIENCE: proxyAudience } = config;
   if (issuer === undefined) {
     const others = ['OIDC_CLIENT_ID', 'OIDC_PROXY_AUDIENCE', 'OIDC_ORGANIZATIONS'] as const;
@@ -80,7 +90,6 @@ function oidcOf(config: LoginConfig): OidcOptions | undefined {
   return {
     issuer,
     clientId,
-    clientSecret: config.OIDC_CLIENT_SECRET,
     scopes: config.OIDC_SCOPES,
     groupsClaim: config.OIDC_GROUPS_CLAIM,
     organizations: organizationsOf(config.OIDC_ORGANIZATIONS),

@@ -2,6 +2,9 @@ import type { Config } from '../../internal/config/read.ts';
 import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
+import { TokenUses } from '../../internal/queue/keys/token-uses.ts';
+import { TokenKeeper } from '../../internal/controller/tokens/token-keeper.ts';
+import type { OwnedTokens } from './tokens.ts';
 import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { countJobs } from '../../internal/queue/aside-queues.ts';
 import { movingQueue, waitingQueue } from '../../internal/queue/keys/keys.ts';
@@ -51,12 +54,14 @@ export interface ControllerParts {
   sources: readonly Component[];
   /** The watermark waits for the Jobs that it has not recorded. */
   capture?: { readonly pendingSince: number | undefined } | undefined;
+  /** The tokens that owners make. */
+  tokens?: OwnedTokens | undefined;
 }
 
 /** Wires the controller: declarations and the record → verdicts and alerts. */
 export function createController(
   config: ControllerConfig,
-  { databases, databaseOf, sources, capture }: ControllerParts,
+  { databases, databaseOf, sources, capture, tokens }: ControllerParts,
   { logger, registry, probes }: Telemetry,
 ): ComponentGroup {
   const { QUEUE_NAME: queueName } = config;
@@ -109,8 +114,12 @@ export function createController(
     else probes.degraded.set(`ticks ${among.name}`, () => ticker.problem);
     return ticker;
   });
-  const keepers = taking.slice(0, 1).map(({ redis, queueName: queue }) => {
-    return new NameKeeper({ names: new AutomationNames(redis, queue), databaseOf, logger });
+  const keepers = taking.slice(0, 1).flatMap(({ redis, queueName: queue }): Component[] => {
+    const names = new NameKeeper({ names: new AutomationNames(redis, queue), databaseOf, logger });
+    const [first] = databases;
+    if (tokens === undefined || first === undefined) return [names];
+    const uses = new TokenUses(redis, queue);
+    return [names, new TokenKeeper({ ...tokens, db: first.db, uses, logger })];
   });
   return new ComponentGroup(
     'controller',

@@ -4,6 +4,7 @@ import type {
   DeclaredAutomation,
 } from '../../internal/controller/declarations/declarations.ts';
 import { TableSync } from '../../internal/controller/declarations/table-sync.ts';
+import { ConsoleDeclarations } from '../../internal/controller/declarations/console-declarations.ts';
 import { withDefaults } from '../../internal/controller/capture/default-declarations.ts';
 import type { Residents } from '../../internal/store/organizations/residents.ts';
 import type { JobCapture } from '../../internal/controller/capture/job-capture.ts';
@@ -48,16 +49,20 @@ export function followDeclarations(
 ): TickListener {
   const tables = new TableSync();
   const stored = new StoredDeclarations(residents);
-  let last: { declarations: Declarations; defaults: readonly DeclaredAutomation[]; all: Declarations } | undefined;
+  const ofConsole = new ConsoleDeclarations();
+  let last: { from: readonly unknown[]; all: Declarations } | undefined;
   return {
     async recordTransitions() {},
     async recordTick(trx, _watermark, _held, turns) {
       const declarations = source.current();
       const defaults = cronJobs === undefined ? none : cronJobs.declarations();
       if (declarations === undefined || defaults === undefined) return;
-      if (last?.declarations !== declarations || last.defaults !== defaults) {
-        const all = defaults.length === 0 ? declarations : withDefaults(declarations, defaults);
-        last = { declarations, defaults, all };
+      const owned = await ofConsole.read(trx);
+      const from = [declarations, owned, defaults];
+      if (last === undefined || from.some((part, index) => part !== last?.from[index])) {
+        // A resource or a file wins over the console, and that over defaults.
+        const others = [owned, defaults].filter((some) => some.length > 0);
+        last = { from, all: others.reduce(withDefaults, declarations) };
       }
       const refused = stored.refuse(await tables.run(trx, stored.of(last.all), new Date(), turns));
       if (refused.length > 0) source.refuse(refused);

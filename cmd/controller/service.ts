@@ -9,11 +9,19 @@ import { openControllerDatabases } from './databases.ts';
 import { declarationSettings } from './declaration-settings.ts';
 import { createDeclarationSource, followDeclarations } from './declarations.ts';
 import { jobSettings } from './job-settings.ts';
+import { createOwnedTokens, ownerSettings } from './tokens.ts';
 import { consoleUrl, createNotifier, notifierSettings } from './notifier.ts';
 
 export const controller = defineService({
   name: 'controller',
-  settings: [...controllerSettings, ...databaseSettings, ...declarationSettings, ...jobSettings, ...notifierSettings],
+  settings: [
+    ...controllerSettings,
+    ...databaseSettings,
+    ...declarationSettings,
+    ...jobSettings,
+    ...notifierSettings,
+    ...ownerSettings,
+  ],
   optional: ['CONSOLE_PUBLIC_URL'],
   drains: false,
   async wire(config, telemetry) {
@@ -48,7 +56,7 @@ export const controller = defineService({
     const sources = [...(databases.map ? [databases.map] : []), source, ...(jobs?.parts ?? []), ...notifiers];
     const ticks = createController(
       config,
-      { databases: ticked, databaseOf, sources, capture: jobs?.capture },
+      { databases: ticked, databaseOf, sources, capture: jobs?.capture, tokens: await createOwnedTokens(config) },
       telemetry,
     );
     return [postgres, ticks];

@@ -11,6 +11,7 @@ import { AdmissionJournal } from '../../internal/queue/admission/admission-journ
 import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/admission/overflow.ts';
+import { TokenUses } from '../../internal/queue/keys/token-uses.ts';
 import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { PingRuns } from '../../internal/queue/keys/ping-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
@@ -81,6 +82,7 @@ export function createIngest(
       producer,
       runs: new PingRuns(first.redis, first.queueName, connections),
       names: new AutomationNames(first.redis, first.queueName),
+      uses: new TokenUses(first.redis, first.queueName),
       onNotServed: noteIn(journal, registry),
     },
     { rate: config.ORGANIZATION_RATE, onLimited, overflow },
@@ -146,12 +148,13 @@ interface HandlerParts {
   producer: Producer;
   runs: PingRuns;
   names: AutomationNames;
+  uses: TokenUses;
   onNotServed: (error: unknown) => void;
 }
 
 function createHandler(
   config: IngestConfig,
-  { producer, runs, names, onNotServed }: HandlerParts,
+  { producer, runs, names, uses, onNotServed }: HandlerParts,
   organizationLimits: OrganizationLimits,
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
@@ -165,7 +168,11 @@ function createHandler(
     runs,
     named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,
-    authenticate: (token) => tokens.authenticate(token),
+    authenticate: (token) => {
+      const known = tokens.authenticate(token);
+      if (known.status === 'known') uses.note(known.tokenId);
+      return known;
+    },
     onNotServed,
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,

@@ -1,6 +1,6 @@
 import { isGiven, readConfig } from '../../internal/config/read.ts';
 import type { SettingName } from '../../internal/config/settings.ts';
-import { OneTimeLink } from '../../internal/login/one-time-link.ts';
+import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import type { Database } from '../../internal/store/database.ts';
 import type { ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
@@ -23,6 +23,8 @@ export interface SharedParts {
   own: ConsoleDatabase | undefined;
   /** Ingest starts and stops it. */
   tokens: TokenSource;
+  /** Logs in to the organization `demo`, as its owner. */
+  oneTimeLink: OneTimeLink;
   requests: ApiMetrics;
   telemetry: Telemetry;
   /** The https address of ingest, for examples on pages. */
@@ -44,13 +46,11 @@ export interface StandaloneConsole {
   component: Component;
   /** Known once it has started. */
   port: () => number | undefined;
-  /** Logs in to the organization `demo`. */
-  oneTimeLink: OneTimeLink;
 }
 
 /** Creates the console, with HTTPS on `CONSOLE_PORT` only. */
 export function createStandaloneConsole(
-  { db, own, tokens, requests, telemetry, ingestUrl, files }: SharedParts,
+  { db, own, tokens, oneTimeLink, requests, telemetry, ingestUrl, files }: SharedParts,
   serverDefaults: Partial<Record<SettingName, string>>,
 ): StandaloneConsole {
   const { CONSOLE_PORT: port } = readConfig(['CONSOLE_PORT']);
@@ -62,15 +62,15 @@ export function createStandaloneConsole(
     stop: () => Promise.resolve(),
     authenticate: (token) => tokens.authenticate(token),
     authenticateDigest: (digest) => tokens.authenticateDigest(digest),
+    tokensOf: (organization) => tokens.tokensOf(organization),
     organizations: () => tokens.organizations(),
     unready: () => tokens.unready(),
   };
   // Readiness is about requests of automations, which are accepted without Postgres.
   const probes = { ...telemetry.probes, ready: new Map() };
-  const oneTimeLink = new OneTimeLink('demo');
   const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };
-  const localFiles = { organization: 'demo', ...files };
+  const localFiles = { organization: oneTimeLink.organization, ...files };
   const extras = { requests, oneTimeLink, ingestUrl, localFiles };
   const { component, servers } = createConsole(config, database, shared, { ...telemetry, probes }, extras);
-  return { component, port: () => servers[0]?.port, oneTimeLink };
+  return { component, port: () => servers[0]?.port };
 }

@@ -16,6 +16,8 @@ import { controllerSettings, createController } from '../controller/controller.t
 import { declarationSettings } from '../controller/declaration-settings.ts';
 import { createDeclarationSource, followDeclarations } from '../controller/declarations.ts';
 import { consoleUrl, createNotifier, notifierSettings } from '../controller/notifier.ts';
+import { createOwnedTokens, ownerSettings } from '../controller/tokens.ts';
+import { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../../internal/wiring/tokens.ts';
 import { openDatabase } from '../../internal/wiring/databases.ts';
@@ -101,8 +103,9 @@ export class Standalone implements Component {
       this.#telemetry,
     );
     const addresses = await this.#startIngest(redis, tokens, requests);
-    await this.#startController(redis, db);
-    const console = await this.#startConsole(db, tokens, requests, new URL(addresses.api));
+    const link = new OneTimeLink('demo');
+    await this.#startController(redis, db, link);
+    const console = await this.#startConsole(db, tokens, link, requests, new URL(addresses.api));
     if ('redis' in failing(probes.ready) && isGiven('REDIS_URL')) throw new Error('REDIS_URL: Redis does not answer');
     this.addresses = { ...addresses, ...console, ops: `http://localhost:${ops.port}` };
   }
@@ -155,7 +158,7 @@ export class Standalone implements Component {
     return { api: `https://localhost:${https?.port}`, plainHttp: `http://localhost:${http?.port}` };
   }
 
-  async #startController(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
+  async #startController(redis: { REDIS_URL?: string }, db: Database, link: OneTimeLink): Promise<void> {
     // Readiness is about requests, which are accepted without verdicts.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
     const telemetry = { ...this.#telemetry, probes };
@@ -163,13 +166,15 @@ export class Standalone implements Component {
     const declared = readConfig(declarationSettings, undefined, { AUTOMATIONS_FILE: this.#folder.automations });
     const source = await createDeclarationSource(declared, db, telemetry);
     const metrics = notifyMetrics(telemetry.registry);
+    const owned = readConfig([...ownerSettings, ...tokenSettings], undefined, { TOKENS_FILE: this.#folder.tokens });
+    const owners = await createOwnedTokens(owned, link);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
     const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
       createController(
         config,
-        { databases: [{ db, listeners }], databaseOf: () => db, sources: [source, notifier] },
+        { databases: [{ db, listeners }], databaseOf: () => db, sources: [source, notifier], tokens: owners },
         telemetry,
       ),
     );
@@ -178,6 +183,7 @@ export class Standalone implements Component {
   async #startConsole(
     db: Database,
     tokens: TokenSource,
+    oneTimeLink: OneTimeLink,
     requests: ApiMetrics,
     ingestUrl: URL,
   ): Promise<Pick<Addresses, 'console' | 'login'>> {
@@ -189,12 +195,12 @@ export class Standalone implements Component {
     const defaults = this.#serverDefaults();
     const files = { certificate: shown(this.#folder.certificate), token: shown(this.#folder.demoToken) };
     const made = createStandaloneConsole(
-      { db, own, tokens, requests, telemetry: this.#telemetry, ingestUrl, files },
+      { db, own, tokens, oneTimeLink, requests, telemetry: this.#telemetry, ingestUrl, files },
       defaults,
     );
     await this.#parts.begin(made.component);
     const console = `https://localhost:${made.port()}`;
-    return { console, login: `${console}/once/${made.oneTimeLink.secret}` };
+    return { console, login: `${console}/once/${oneTimeLink.secret}` };
   }
 
   /** What the servers of ingest and console share: the address and the certificate. */

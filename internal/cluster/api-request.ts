@@ -11,12 +11,14 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number>>;
   /** Present: sends a POST with this JSON. Absent: sends a GET. */
   readonly body?: object;
-  /** Sends the body as a JSON merge patch in place of a POST. */
-  readonly patch?: boolean;
+  /** Sends the body as a patch in place of a POST: a JSON merge patch, or a server-side apply. */
+  readonly patch?: 'merge' | 'apply';
   /** Longest answer in bytes, uncompressed; 64 MiB unless set. */
   readonly mostBytes?: number;
   readonly signal: AbortSignal;
 }
+
+const patchTypes = { merge: 'application/merge-patch+json', apply: 'application/apply-patch+yaml' } as const;
 
 const defaultMostBytes = 64 * 1024 * 1024;
 
@@ -34,11 +36,11 @@ export async function sendRequest(
   access: ClusterAccess,
   { action, path, query, body, patch, mostBytes = defaultMostBytes, signal }: ApiRequest,
 ) {
-  const method = body === undefined ? HttpMethod.GET : patch ? HttpMethod.PATCH : HttpMethod.POST;
+  const method = body === undefined ? HttpMethod.GET : patch === undefined ? HttpMethod.POST : HttpMethod.PATCH;
   const request = new RequestContext(`${access.server}${path}`, method);
   for (const [name, value] of Object.entries(query ?? {})) request.setQueryParam(name, String(value));
   if (body !== undefined) {
-    request.setHeaderParam('Content-Type', patch ? 'application/merge-patch+json' : 'application/json');
+    request.setHeaderParam('Content-Type', patch === undefined ? 'application/json' : patchTypes[patch]);
     request.setBody(JSON.stringify(body));
   }
   request.setSignal(signal);

@@ -78,8 +78,9 @@ export const settings = {
   }),
   OIDC_ORGANIZATIONS: str({
     default: undefined,
-    desc: "Which groups read which organizations, in YAML: {billing: acme, audit: [acme, globex], platform: '*'}",
+    desc: "Which groups read or own which organizations, in YAML: {billing: acme, ops: {organization: '*', role: owner}}",
   }),
+  CONSOLE_MANAGE: flag({ default: true, desc: 'false makes a console that only reads: owners are readers' }),
   OIDC_PROXY_AUDIENCE: str({
     default: undefined,
     desc: 'Client id of a proxy that logs people in and sends their id token as Authorization: Bearer; off unless set',

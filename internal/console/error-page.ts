@@ -58,7 +58,7 @@ function errorBody(ctx: Context, problem: Problem, site: Site, organization: str
       </ul>`
     }
     <p class="actions">
-      ${problem.status === 400 && html`<a class="button primary" href="${ctx.path}">Clear the filters</a>`}
+      ${faults.length > 0 && html`<a class="button primary" href="${ctx.path}">Clear the filters</a>`}
       ${problem.status >= 429 && html`<a class="button primary" href="${ctx.url}">Try again</a>`}
       <a class="button" href="${start}">To the start</a>
     </p>
@@ -66,13 +66,18 @@ function errorBody(ctx: Context, problem: Problem, site: Site, organization: str
 }
 
 /** Without an organization no page answered: the detail is for callers of the API. */
-function words({ status, detail }: Problem, organization: string | undefined): { headline: string; advice: string } {
+function words(
+  { status, detail, errors: { length: faults } = [] }: Problem,
+  organization: string | undefined,
+): { headline: string; advice: string } {
   if (status === 404) {
     const advice = organization === undefined ? nothingHere().message : detail;
     return { headline: 'There is nothing here', advice };
   }
-  if (status === 400)
+  if (status === 403) return { headline: 'You may not do that', advice: detail };
+  if (status === 400 && faults > 0)
     return { headline: 'These filters do not work', advice: 'The address has parameters with a fault.' };
+  if (status === 400) return { headline: 'That did not work', advice: detail };
   if (status === 429) return { headline: 'Too many requests', advice: detail };
   if (status === 503) {
     const advice = `${detail} Events are still accepted and kept: nothing is lost meanwhile.`;

@@ -2,7 +2,7 @@ import { html, nothing, type Content, type Html } from '../kit/html/html.ts';
 import { icon, iconSheet } from './parts/marks.ts';
 import { keysDialog, sessionEnded, viewerMenu } from './parts/chrome.ts';
 import type { Site } from './site.ts';
-import type { Viewer } from './viewer.ts';
+import { owns, type Viewer } from './viewer.ts';
 
 /** A page of the console. */
 export interface PageContent {
@@ -34,6 +34,7 @@ const sections = {
   errors: 'Errors',
   alerts: 'Alerts',
   tail: 'Tail',
+  'settings/tokens': 'Settings',
 } as const;
 export type Section = keyof typeof sections;
 
@@ -77,7 +78,7 @@ function header(site: Site, { viewer, organization, section, search }: HeaderCon
       >
       ${organization !== undefined && html`<span class="slash" aria-hidden="true">/</span>${switcher(site, organization, viewer)}`}
     </div>
-    ${organization !== undefined && navigation(site, organization, section)}
+    ${organization !== undefined && navigation(site, organization, section, viewer)}
     ${organization !== undefined && searchForm(site, organization, search)} ${viewer && viewerMenu(site, viewer)}
   </header>`;
 }
@@ -90,8 +91,10 @@ function switcher(site: Site, organization: string, viewer: Viewer | undefined):
   >`;
 }
 
-function navigation(site: Site, organization: string, current: Section | undefined): Html {
-  const links = Object.entries(sections).map(
+function navigation(site: Site, organization: string, current: Section | undefined, viewer: Viewer | undefined): Html {
+  const isOwner = viewer !== undefined && owns(viewer, organization);
+  const shown = Object.entries(sections).filter(([path]) => isOwner || path !== 'settings/tokens');
+  const links = shown.map(
     ([path, title]) =>
       html`<li>
         <a href="${site.of(organization, path)}" ${path === current && html`aria-current="page"`}>${title}</a>

@@ -7,9 +7,10 @@ import { TokenLimiter } from '../readapi/token-limiter.ts';
 import { answerWithRoom, type RoomOptions } from '../readapi/with-room.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 import { RequestError } from '../kit/errors/request-error.ts';
+import { isFromThisSite } from '../login/same-site.ts';
 import { Assets } from './assets.ts';
 import { showErrorOf } from './error-page.ts';
-import { home } from './home.ts';
+import { createOrganization, home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
 import type { OverviewData } from './overview-data.ts';
 import { blindness, blindNotice } from './screens/blindness.ts';
@@ -27,14 +28,21 @@ import { downloadOf } from './screens/download.ts';
 import { proof } from './screens/proof.ts';
 import { sendTest } from './screens/send-test.ts';
 import { overview } from './screens/overview.ts';
+import { automationsYaml } from './screens/automations-yaml.ts';
+import { newAutomation, removeAutomation, saveAutomation } from './screens/manage-automation.ts';
+import { snippets } from './screens/snippets.ts';
+import { activity } from './screens/activity.ts';
+import { issueToken, revokeToken, rotateToken, tokenPage, tokens, tokenState } from './screens/tokens.ts';
 import { liveTail, tail } from './screens/tail.ts';
 import { SharedReads } from './shared-reads.ts';
 import { Site } from './site.ts';
-import { maySee, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
+import { maySee, owns, type Action, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
 import { wantsPart, type Console, type Screen } from './visit.ts';
 
 export interface ConsolePagesOptions
   extends Omit<Console, 'site' | 'page' | 'overviews' | 'names' | 'blindness'>, Pick<RoomOptions, 'room'> {
+  /** The id token of a request whose person has logged in within the last hour. */
+  proofOf: (ctx: Context) => Promise<string | undefined>;
   publicUrl: URL;
   limits: ReadLimits;
   findViewer: FindViewer;
@@ -63,6 +71,11 @@ const screens: readonly Screen[] = [
   blindness,
   liveChanges,
   automations,
+  newAutomation,
+  saveAutomation,
+  removeAutomation,
+  snippets,
+  automationsYaml,
   automation,
   liveAutomation,
   executions,
@@ -76,6 +89,13 @@ const screens: readonly Screen[] = [
   sendTest,
   tail,
   liveTail,
+  tokens,
+  issueToken,
+  tokenPage,
+  tokenState,
+  rotateToken,
+  revokeToken,
+  activity,
 ];
 
 /** Creates the web pages of the console. They check in this order: viewer, organization, limits. */
@@ -95,22 +115,24 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
     methods: screen.method === undefined ? (['GET', 'HEAD'] as const) : [screen.method],
     answer: visit(screen),
   }));
-  const start: PageRoute = {
-    path: '/',
+  const ofViewer = (path: string, show: typeof home): PageRoute => ({
+    path,
     methods: ['GET', 'HEAD'],
     answer: async (ctx) => {
       const viewer = await options.findViewer(ctx);
+      ctx.state['viewer'] = viewer;
       if (viewer === undefined) sendToLogin(ctx, site);
-      else home(ctx, viewer, console);
+      else show(ctx, viewer, console);
     },
-  };
-  return { routes: [start, assets.route(), ...routes], showError: showErrorOf(site, page), page };
+  });
+  const starts = [ofViewer('/', home), ofViewer('/organizations', createOrganization)];
+  return { routes: [...starts, assets.route(), ...routes], showError: showErrorOf(site, page), page };
 }
 
 /** Returns a function that answers the requests of a screen. */
 function createVisits(
   console: Console,
-  { findViewer, noteAccess, limits, readMetrics, room }: ConsolePagesOptions,
+  { findViewer, proofOf, noteAccess, limits, readMetrics, room }: ConsolePagesOptions,
 ): (screen: Screen) => PageRoute['answer'] {
   const zones = new PageZones();
   const requests = new TokenLimiter(limits);
@@ -123,7 +145,7 @@ function createVisits(
     }
     onClosed(ctx.res, end);
   };
-  return ({ answer, limit, texts, action }) =>
+  return ({ answer, limit, texts, action, method, owner, recent }) =>
     async (ctx) => {
       const viewer = await findViewer(ctx);
       if (viewer === undefined) {
@@ -134,16 +156,38 @@ function createVisits(
       const organization = organizationOf(ctx, viewer);
       ctx.state.organization = organization;
       admit(ctx, viewer, limit);
-      await noteAccess?.(ctx, viewer, organization, action);
+      const note = (act: Action, detail: string) => noteAccess?.(ctx, viewer, organization, act, detail);
+      const proof = owner && owns(viewer, organization) ? await proofOf(ctx) : undefined;
+      const refusal = refusalOf(ctx, console.site, { method, owner, recent }, { viewer, organization, proof });
+      if (refusal !== undefined) {
+        await note('refused', ctx.path);
+        throw new RequestError('insufficient-scope', refusal);
+      }
+      if (method === undefined || action !== undefined) await noteAccess?.(ctx, viewer, organization, action);
       // Whoever has gone meanwhile costs no query, and gets no stream.
       if (ctx.res.closed) return;
       const zone = zones.of(ctx);
       const notice = limit !== undefined || wantsPart(ctx) ? undefined : await blindNotice(console, organization, zone);
       const page: MakePage = (content) => console.page({ ...content, zone: zone.name, notice });
-      const make = () => answer({ ctx, viewer, organization, now: Date.now(), zone }, { ...console, page });
+      const make = () =>
+        answer({ ctx, viewer, organization, now: Date.now(), zone, proof, note }, { ...console, page });
       if (limit !== undefined) await make();
       else await answerWithRoom(ctx, organization, { room, readMetrics }, texts, make);
     };
+}
+
+/** Why a viewer may not send this request; undefined if that is fine. */
+function refusalOf(
+  ctx: Context,
+  { publicUrl }: Site,
+  { method, owner, recent }: { [name in 'method' | 'owner' | 'recent']: Screen[name] | undefined },
+  { viewer, organization, proof }: { viewer: Viewer; organization: string; proof: string | undefined },
+): string | undefined {
+  if (method === 'POST' && !isFromThisSite(ctx, publicUrl))
+    return 'This form must be sent from a page of this console.';
+  if (owner && !owns(viewer, organization)) return `Only owners of ${organization} may do that.`;
+  if (recent && proof === undefined) return 'Your login is older than an hour: log in again, then repeat this.';
+  return undefined;
 }
 
 /** @throws {RequestError} 404, the same whether the organization exists or not. */

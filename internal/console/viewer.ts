@@ -3,15 +3,29 @@ import type { Viewer } from '../login/viewer.ts';
 
 export type { FindViewer, Viewer } from '../login/viewer.ts';
 
+/** What a viewer does, for the access log; looking is none. */
+export type Action = 'tested' | 'issued' | 'rotated' | 'revoked' | 'named' | 'refused';
+
 /** Notes that a viewer looks at an organization. Called before the record is read. */
 export type NoteAccess = (
   ctx: Context,
   viewer: Viewer,
   organization: string,
-  action?: 'tested',
+  action?: Action,
+  detail?: string,
 ) => Promise<void> | void;
 
-/** True if the viewer may see the organization. */
-export function maySee({ organizations }: Viewer, organization: string): boolean {
-  return organizations.includes(organization);
+/** True if the viewer may see the organization. Who may create one sees it before it is there. */
+export function maySee({ organizations, administers }: Viewer, organization: string): boolean {
+  return organizations.includes(organization) || (administers === true && isOrganizationName(organization));
+}
+
+/** True if the viewer manages the organization. */
+export function owns({ owned = [], administers }: Viewer, organization: string): boolean {
+  return owned.includes(organization) || (administers === true && isOrganizationName(organization));
+}
+
+/** The name of an organization that can be created: Kubernetes takes it as a label. */
+export function isOrganizationName(name: string): boolean {
+  return /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(name);
 }

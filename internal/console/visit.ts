@@ -8,7 +8,9 @@ import type { PageZone } from './page-zone.ts';
 import type { OverviewData } from './overview-data.ts';
 import type { SharedReads } from './shared-reads.ts';
 import type { Site } from './site.ts';
-import type { FindViewer, Viewer } from './viewer.ts';
+import type { TokenDesk } from '../login/token-desk.ts';
+import type { Activity } from '../record/list-activity.ts';
+import type { Action, FindViewer, Viewer } from './viewer.ts';
 
 /** What screens share. */
 export interface Console {
@@ -33,6 +35,19 @@ export interface Console {
     organization: string,
     webhook: { namespace: string; name: string },
   ) => Promise<'sent' | 'waiting' | 'gone'>;
+  /** Makes and revokes tokens. */
+  tokens: TokenDesk;
+  /** What owners declare here, and how it is written as a file of resources. */
+  automations: {
+    get(organization: string, automationId: string): Promise<unknown>;
+    save(organization: string, automationId: string, spec: object): Promise<boolean>;
+    remove(organization: string, automationId: string): Promise<void>;
+  };
+  toYaml: (value: unknown) => string;
+  /** The newest entries of an organization's access log, before a position. */
+  listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;
+  /** The path that logs a person in again; undefined where only a proxy or a link does. */
+  loginAgain: string | undefined;
   /** Age from which a running execution counts as overdue, in ms. */
   overdueAfterMs: number;
 }
@@ -46,6 +61,10 @@ export interface Visit {
   now: number;
   /** The zone of all times on the page. */
   zone: PageZone;
+  /** The id token of an owner who has logged in within the last hour; on screens of owners. */
+  proof: string | undefined;
+  /** Notes an act in the access log. */
+  note: (action: Action, detail: string) => Promise<void> | void;
 }
 
 /** One screen, or a part of one. */
@@ -55,8 +74,12 @@ export interface Screen {
   /** Default: GET and HEAD. */
   method?: 'POST';
   /** What it does, for the access log. Default: it shows something. */
-  action?: 'tested';
+  action?: Action;
   answer: (visit: Visit, console: Console) => Promise<void> | void;
+  /** True for owners of the organization only. An act of theirs notes itself. */
+  owner?: true;
+  /** True for an act with a credential: it needs a login of the last hour. */
+  recent?: true;
   /** True if it shows texts of events: it needs more memory. */
   texts?: true;
   /** What it is beside a page: an open stream or a file of any length. Both take room. */

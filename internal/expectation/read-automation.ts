@@ -12,6 +12,9 @@ const ownLabels = new Set(['alertname', 'organization', 'automation']);
 /** A checked declaration, or every problem of it, as `field: problem`. */
 export type ReadAutomation = { spec: AutomationSpec; problems: [] } | { spec?: undefined; problems: string[] };
 
+/** In place of the namespace of a resource, for a declaration that was made in the console. */
+export const consoleNamespace = 'runledger.console';
+
 /** Checks the `spec` of an `Automation` and completes it with defaults. */
 export function readAutomation(given: unknown): ReadAutomation {
   const fields = new Fields(given, '');

@@ -15,6 +15,8 @@ export interface Access {
   /** Empty where nobody has logged in. */
   organization: string;
   action: AccessLogTable['action'];
+  /** What an act was about, such as the name of a token. */
+  detail?: string | undefined;
   /** The caller's, as limits count it. */
   address: string;
 }
@@ -26,14 +28,16 @@ export type NoteEntry = (ctx: Context, access: Omit<Access, 'address'>) => void;
 export const refusedEntry = { subject: 'unknown', name: '', organization: '', action: 'refused' } as const;
 
 /** An entry of the log, and how many requests it stands for. */
-type Entry = Access & { at: Date; requests: number };
+type Entry = Noted & { at: Date; requests: number };
+
+type Noted = Access & { detail: string };
 
 /** What may come often: one entry stands for those of ten minutes. */
 const often: ReadonlySet<Access['action']> = new Set(['looked', 'refused']);
 
 /** Requests that were not noted, since the same was noted before. */
 interface Repeated {
-  access: Access;
+  access: Noted;
   notedAt: number;
   lastAt: number;
   requests: number;
@@ -88,7 +92,8 @@ export class AccessLog {
   }
 
   note(given: Access): void {
-    const access = { ...given, name: plainText(given.name), address: plainText(given.address) };
+    const { name, address, detail = '' } = given;
+    const access = { ...given, name: plainText(name), address: plainText(address), detail: plainText(detail) };
     if (often.has(access.action) && this.#isRepeated(access)) return;
     this.#add({ ...access, at: new Date(this.#now()), requests: 1 });
   }
@@ -113,7 +118,7 @@ export class AccessLog {
   }
 
   /** Counts an access if the same was noted a short time ago. */
-  #isRepeated(access: Access): boolean {
+  #isRepeated(access: Noted): boolean {
     const { subject, organization, action, address } = access;
     const key = JSON.stringify([subject, organization, action, address]);
     const now = this.#now();

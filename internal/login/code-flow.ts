@@ -79,11 +79,12 @@ export class CodeFlow {
   }
 
   /**
-   * Ends a login: the claims of the person. `search` is the query of the provider's answer. Issuer,
-   * audience, authorized party, signature, times, state and nonce are checked.
+   * Ends a login: the claims of the person, and the id token. `search` is the query of the
+   * provider's answer. Issuer, audience, authorized party, signature, times, state and nonce are
+   * checked.
    * @throws {CodeFlowError}
    */
-  async end(search: string, { state, nonce, verifier }: LoginChecks): Promise<Claims> {
+  async end(search: string, { state, nonce, verifier }: LoginChecks): Promise<{ claims: Claims; idToken: string }> {
     const configuration = await this.#configuration(oldestAtEnd);
     const answer = new URL(this.#options.redirectUri);
     answer.search = search;
@@ -97,7 +98,8 @@ export class CodeFlow {
       const claims: Claims = { ...tokens.claims() };
       if (!isFor(configuration.clientMetadata().client_id, claims)) throw new ForeignIdToken('azp is another client');
       if (isFromTheFuture(claims)) throw new ForeignIdToken('iat is in the future');
-      return await this.#withGroups(configuration, claims, tokens.access_token);
+      const all = await this.#withGroups(configuration, claims, tokens.access_token);
+      return { claims: all, idToken: tokens.id_token ?? '' };
     } catch (error) {
       throw new CodeFlowError(failureOf(error), error);
     }

@@ -33,11 +33,16 @@ export class Entrance {
    * Opens a session and leads to the page `to`. The session always has a new id, and the one that
    * the browser had ends: an id from before the login is worth nothing after it.
    */
-  async enter(ctx: Context, way: LoginWay, identity: Identity, to: string | undefined): Promise<void> {
+  async enter(
+    ctx: Context,
+    way: LoginWay,
+    { identity, idToken }: { identity: Identity; idToken?: string },
+    to: string | undefined,
+  ): Promise<void> {
     const { sessions, publicUrl, metrics, logger } = this.#options;
     const earlier = readSessionId(ctx);
     if (earlier !== undefined) await sessions.close(earlier);
-    setCookie(ctx, sessionCookie, await sessions.open(identity));
+    setCookie(ctx, sessionCookie, await sessions.open(identity, idToken));
     metrics.count(way, 'ok');
     logger.info({ audit: true, way, subject: identity.subject, name: identity.name }, 'logged in');
     leadTo(ctx, returnAddress(publicUrl, to));

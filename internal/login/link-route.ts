@@ -26,8 +26,9 @@ export function linkRoute({ publicUrl, link, entrance, viewers, ...options }: Li
       const { organization } = link;
       if (link.use(ctx.path.split('/')[2] ?? '')) {
         const name = `one-time link of ${organization}`;
-        const identity = { subject: `link:${organization}`, name, groups: [], tokenDigest: undefined, organization };
-        await entrance.enter(ctx, 'link', identity, undefined).catch((error: unknown) => {
+        const identity = { subject: link.subject, name, groups: [], tokenDigest: undefined, organization };
+        const idToken = await link.assertion();
+        await entrance.enter(ctx, 'link', { identity, idToken }, undefined).catch((error: unknown) => {
           link.giveBack();
           throw error;
         });

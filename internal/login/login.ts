@@ -5,6 +5,7 @@ import type { Access, AccessLog, NoteEntry } from './access-log.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { BearerLogin } from './bearer.ts';
 import { CodeFlow } from './code-flow.ts';
+import { IdTokens } from './id-token.ts';
 import { Entrance } from './entrance.ts';
 import { linkRoute } from './link-route.ts';
 import { LoginCookie } from './login-cookie.ts';
@@ -40,6 +41,8 @@ export interface LoginOptions {
   tokens: Tokens;
   oidc?: OidcOptions | undefined;
   oneTimeLink?: OneTimeLink | undefined;
+  /** False makes a reader of everybody. */
+  manages: boolean;
   /** Delays the answers to many wrong tokens; the API shares it. */
   limitWrongTokens: () => Promise<void>;
   /** The key of login cookies, which all consoles share. */
@@ -55,26 +58,31 @@ export interface Login {
   findViewer: FindViewer;
   routes: readonly PageRoute[];
   /** Notes in the access log that the viewer of this request reads an organization. */
-  noteAccess: (ctx: Context, viewer: Viewer, organization: string, action?: Access['action']) => void;
+  noteAccess: (ctx: Context, viewer: Viewer, organization: string, action?: Access['action'], detail?: string) => void;
+  /** The id token of a person who has logged in within the last hour. */
+  proofOf: (ctx: Context) => Promise<string | undefined>;
 }
 
 /** The login of the web console: who sends a request, and the ways in and out. */
 export function createLogin(options: LoginOptions): Login {
   const { oidc, oneTimeLink: link, sessions, tokens, publicUrl, page, metrics, logger, limitWrongTokens } = options;
-  const note: NoteEntry = (ctx, { subject, name, organization, action }) => {
-    options.accessLog.note({ subject, name, organization, action, address: options.addressOf(ctx) });
+  const note: NoteEntry = (ctx, { subject, name, organization, action, detail }) => {
+    options.accessLog.note({ subject, name, organization, action, detail, address: options.addressOf(ctx) });
   };
   const provider = oidc && new Provider({ ...oidc, clientId: oidc.clientId ?? oidc.proxyAudience ?? '' });
   const people = oidc && { ...oidc, issuer: issuerOf(oidc.issuer) };
   const audience = oidc?.proxyAudience;
   const bearer =
-    provider && audience !== undefined ? new BearerLogin({ provider, audience, limitWrongTokens, logger }) : undefined;
+    provider && audience !== undefined
+      ? new BearerLogin({ idTokens: new IdTokens(provider, [audience]), limitWrongTokens, logger })
+      : undefined;
   const viewers = new Viewers({
     sessions,
     tokens,
     people,
     bearer,
     hasLinks: link !== undefined,
+    manages: options.manages,
     limitUnknown: limitWrongTokens,
   });
   const ownLogin = oidc?.clientId === undefined ? undefined : oidc;
@@ -108,13 +116,14 @@ export function createLogin(options: LoginOptions): Login {
   return {
     findViewer: (ctx) => viewers.find(ctx),
     routes,
-    noteAccess: (ctx, viewer, organization, action = 'looked') => {
-      note(ctx, { ...viewer, organization, action });
+    proofOf: (ctx) => viewers.proofOf(ctx),
+    noteAccess: (ctx, viewer, organization, action = 'looked', detail) => {
+      note(ctx, { ...viewer, organization, action, detail });
     },
   };
 }
 
 /** Issuers are compared as texts: a URL without a path gets no slash at its end. */
-function issuerOf({ href, pathname }: URL): string {
+export function issuerOf({ href, pathname }: URL): string {
   return pathname === '/' ? href.slice(0, -1) : href;
 }

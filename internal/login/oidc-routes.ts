@@ -72,7 +72,7 @@ async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
   // The cookie stays: the person can load this page again.
   if (seconds !== undefined) return refuseForNow(ctx, seconds, options);
   cookie.clear(ctx);
-  const claims = await flow.end(ctx.search, begun);
+  const { claims, idToken } = await flow.end(ctx.search, begun);
   attempts.succeeded(address);
   const identity = viewers.identityOf(claims);
   if (identity === 'not-valid') throw new CodeFlowError('not-valid', 'the subject is not valid');
@@ -84,7 +84,7 @@ async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
     entrance.show(ctx, outcome, { who: nameOf(claims) });
     return;
   }
-  await entrance.enter(ctx, 'oidc', identity, begun.to);
+  await entrance.enter(ctx, 'oidc', { identity, idToken }, begun.to);
 }
 
 function refuseForNow(ctx: Context, seconds: number, { entrance, metrics, note }: OidcRoutesOptions): void {

@@ -1,4 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import { isRecent } from './id-token.ts';
 
 /** The link works for so long, in ms. */
 const lifetimeMs = 15 * 60_000;
@@ -10,6 +12,8 @@ export class OneTimeLink {
   readonly #endsAt: number;
   /** The last part of its path. */
   readonly secret = randomBytes(32).toString('base64url');
+  /** Only this process has it, which holds the controller too. */
+  readonly #key = randomBytes(32);
   #used = false;
 
   /** @param now a monotonic clock, in ms. */
@@ -25,6 +29,25 @@ export class OneTimeLink {
     if (!isRight || this.#used || this.#now() > this.#endsAt) return false;
     this.#used = true;
     return true;
+  }
+
+  /** What stands for an id token in the session of the link: it proves an owner to this process. */
+  assertion(): Promise<string> {
+    return new SignJWT({}).setProtectedHeader({ alg: 'HS256' }).setSubject(this.subject).setIssuedAt().sign(this.#key);
+  }
+
+  /** True for an assertion of this link that is at most an hour old. */
+  async proves(assertion: string, organization: string): Promise<boolean> {
+    if (organization !== this.organization || !isRecent(assertion)) return false;
+    const options = { algorithms: ['HS256'], subject: this.subject, requiredClaims: ['iat'] };
+    return jwtVerify(assertion, this.#key, options).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  get subject(): string {
+    return `link:${this.organization}`;
   }
 
   /** Makes it usable again: the login failed. */

@@ -1,46 +1,88 @@
-import { parseYaml } from '../cluster/yaml.ts';
+import { isOrganization } from '../event/stored-text.ts';
+import { isObject, parseYaml } from '../cluster/yaml.ts';
 
 /** In place of an organization: all of them. */
 const all = '*';
 
-/** Which groups of people may read which organizations. */
-export class OrganizationMap {
-  readonly #organizationsOf: ReadonlyMap<string, readonly string[]>;
+/** What a group of people may do: a reader reads an organization, an owner manages it too. */
+interface Grant {
+  organization: string;
+  role: 'reader' | 'owner';
+}
 
-  private constructor(organizationsOf: ReadonlyMap<string, readonly string[]>) {
-    this.#organizationsOf = organizationsOf;
+/** What a person may do. */
+export interface Rights {
+  /** The organizations that the person may see, in order. */
+  organizations: readonly string[];
+  /** Those of them that the person owns. */
+  owned: readonly string[];
+  /** True for an owner of all organizations, who may create others. */
+  administers: boolean;
+}
+
+/** Which groups of people may read or own which organizations. */
+export class OrganizationMap {
+  readonly #grantsOf: ReadonlyMap<string, readonly Grant[]>;
+
+  private constructor(grantsOf: ReadonlyMap<string, readonly Grant[]>) {
+    this.#grantsOf = grantsOf;
   }
 
   /**
-   * Reads a mapping in YAML, such as `{billing: acme, audit: [acme, globex], platform: '*'}`.
+   * Reads a mapping in YAML, such as `{billing: acme, audit: [acme, globex], platform: '*'}`. In
+   * place of a name, `{organization: acme, role: owner}` makes owners.
    * @throws an error that says what is wrong.
    */
   static parse(text: string): OrganizationMap {
     const value = parseYaml(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    if (!isObject(value)) {
       throw new Error('must be a mapping in YAML from groups to organizations, such as {billing: acme}');
     }
-    const entries = Object.entries(value).map(([group, given]) => [group, organizationsIn(group, given)] as const);
+    const entries = Object.entries(value).map(([group, given]) => [group, grantsIn(group, given)] as const);
     if (entries.length === 0) throw new Error('maps no group: nobody could read anything');
     return new OrganizationMap(new Map(entries));
   }
 
   /** Those of a person's groups that lead to an organization. */
   known(groups: readonly string[]): string[] {
-    return groups.filter((group) => this.#organizationsOf.has(group));
+    return groups.filter((group) => this.#grantsOf.has(group));
   }
 
-  /** The organizations of the groups, in order. `*` is all of `existing`. */
-  organizationsOf(groups: readonly string[], existing: () => readonly string[]): string[] {
-    const mapped = new Set(groups.flatMap((group) => this.#organizationsOf.get(group) ?? []));
-    if (!mapped.delete(all)) return [...mapped].sort();
-    return [...new Set([...mapped, ...existing()])].sort();
+  /** What the groups may do. `*` is all of `existing`. */
+  rightsOf(groups: readonly string[], existing: () => readonly string[]): Rights {
+    const grants = groups.flatMap((group) => this.#grantsOf.get(group) ?? []);
+    const owning = grants.filter(({ role }) => role === 'owner');
+    const namesOf = (some: readonly Grant[]): string[] => {
+      const names = new Set(some.map(({ organization }) => organization));
+      return names.delete(all) ? [...new Set([...names, ...existing()])].sort() : [...names].sort();
+    };
+    const administers = owning.some(({ organization }) => organization === all);
+    return { organizations: namesOf(grants), owned: namesOf(owning), administers };
+  }
+
+  /** True if one of the groups owns the organization. */
+  isOwner(groups: readonly string[], organization: string): boolean {
+    const { owned, administers } = this.rightsOf(groups, () => []);
+    return owned.includes(organization) || (administers && isOrganization(organization));
   }
 }
 
-function organizationsIn(group: string, given: unknown): string[] {
-  const organizations: unknown[] = Array.isArray(given) ? given : [given];
-  const areNames = organizations.every((name) => typeof name === 'string' && name.trim() !== '');
-  if (organizations.length > 0 && areNames) return organizations as string[];
-  throw new Error(`must give the group ${group} an organization, a list of them, or '*' in quotes`);
+function grantsIn(group: string, given: unknown): Grant[] {
+  const grants = (Array.isArray(given) ? given : [given]).map(grantOf);
+  const valid = grants.filter((grant) => grant !== undefined);
+  if (valid.length > 0 && valid.length === grants.length) return valid;
+  throw new Error(
+    `must give the group ${group} an organization, a list of them, or '*' in quotes; {organization: …, role: owner} for owners`,
+  );
+}
+
+function grantOf(given: unknown): Grant | undefined {
+  if (!isObject(given)) return isName(given) ? { organization: given, role: 'reader' } : undefined;
+  const { organization, role, ...others } = given;
+  const isRole = role === 'owner' || role === 'reader';
+  return isRole && isName(organization) && Object.keys(others).length === 0 ? { organization, role } : undefined;
+}
+
+function isName(given: unknown): given is string {
+  return typeof given === 'string' && given.trim() !== '';
 }

@@ -1,7 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
+import { seal, unseal } from '../intake/http/sealed.ts';
 import { serveQuery } from './serve-query.ts';
+import { recentSeconds } from './viewer.ts';
 
 /** A person who has logged in. */
 export interface Identity {
@@ -40,8 +42,8 @@ export class Sessions {
     this.#times = times;
   }
 
-  /** Opens a session. Resolves with its id. */
-  async open({ subject, name, groups, tokenDigest, organization }: Identity): Promise<string> {
+  /** Opens a session, with the id token of its login. Resolves with its id. */
+  async open({ subject, name, groups, tokenDigest, organization }: Identity, idToken?: string): Promise<string> {
     const id = randomBytes(32).toString('base64url');
     const session = {
       digest: digestOf(id),
@@ -50,6 +52,7 @@ export class Sessions {
       groups: [...groups],
       token_digest: tokenDigest ?? null,
       organization: organization ?? null,
+      id_token: idToken === undefined ? null : seal(keyOf(id), sealedFor, idToken),
       expires_at: sql<Date>`now() + ${this.#times.longestMs} * interval '1 millisecond'`,
     };
     await serve(() => this.#db.insertInto('sessions').values(session).execute());
@@ -75,6 +78,20 @@ export class Sessions {
     return { subject, name, groups, tokenDigest: token_digest ?? undefined, organization: organization ?? undefined };
   }
 
+  /** The id token of a session that was opened within the last hour. */
+  async idTokenOf(id: string): Promise<string | undefined> {
+    const row = await serve(() =>
+      this.#db
+        .selectFrom('sessions')
+        .select('id_token')
+        .where('digest', '=', digestOf(id))
+        .where('created_at', '>', sql<Date>`now() - ${recentSeconds} * interval '1 second'`)
+        .executeTakeFirst(),
+    );
+    const sealed = row?.id_token ?? undefined;
+    return sealed === undefined ? undefined : unseal(keyOf(id), sealedFor, sealed);
+  }
+
   async #note(id: string): Promise<void> {
     const note = { seen_at: sql<Date>`now()` };
     await serve(() => this.#db.updateTable('sessions').set(note).where('digest', '=', digestOf(id)).execute());
@@ -91,6 +108,13 @@ export class Sessions {
   async closeAllOf(subject: string): Promise<void> {
     await serve(() => this.#db.deleteFrom('sessions').where('subject', '=', subject).execute());
   }
+}
+
+const sealedFor = 'id token';
+
+/** Only the browser has the id, so nobody opens a copy of the table. */
+function keyOf(id: string): Buffer {
+  return hash('sha256', `id token ${id}`, 'buffer');
 }
 
 function digestOf(id: string): Buffer {

@@ -73,5 +73,5 @@ async function logIn(ctx: Context, token: string, to: string | undefined, option
     tokenDigest: digestOf(token),
     organization: undefined,
   };
-  return entrance.enter(ctx, 'token', identity, to);
+  return entrance.enter(ctx, 'token', { identity }, to);
 }

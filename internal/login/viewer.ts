@@ -1,7 +1,8 @@
 import type { Context } from '../intake/http/page-route.ts';
+import type { Rights } from './organization-map.ts';
 
 /** A person who looks at the console. */
-export interface Viewer {
+export interface Viewer extends Partial<Rights> {
   /** Who it is, for logs and limits: two people may have the same name. */
   readonly subject: string;
   /** A name for people, and for logs. */
@@ -15,3 +16,6 @@ export interface Viewer {
  * @throws {RequestError} when Postgres or the tokens cannot be asked now.
  */
 export type FindViewer = (ctx: Context) => Promise<Viewer | undefined>;
+
+/** Longest time since the login in which a person may make or revoke a token, in seconds. */
+export const recentSeconds = 3_600;

@@ -1,10 +1,11 @@
 import type { Context } from '../intake/http/page-route.ts';
 import { unavailable } from '../kit/errors/request-error.ts';
 import type { TokenSource } from '../cluster/tokens/token-source.ts';
-import type { BearerLogin } from './bearer.ts';
+import { bearerOf, type BearerLogin } from './bearer.ts';
 import { groupsOf, hasTooManyGroups, nameOf, subjectOf, type Claims } from './claims.ts';
 import { readSessionId } from './cookies.ts';
-import type { OrganizationMap } from './organization-map.ts';
+import { isRecent } from './id-token.ts';
+import type { OrganizationMap, Rights } from './organization-map.ts';
 import type { Identity, Sessions } from './sessions.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -16,7 +17,10 @@ export interface People {
   organizations: OrganizationMap;
 }
 
-export type Tokens = Pick<TokenSource, 'authenticate' | 'authenticateDigest' | 'organizations' | 'unready'>;
+export type Tokens = Pick<
+  TokenSource,
+  'authenticate' | 'authenticateDigest' | 'organizations' | 'tokensOf' | 'unready'
+>;
 
 export interface ViewersOptions {
   sessions: Sessions;
@@ -26,6 +30,8 @@ export interface ViewersOptions {
   bearer?: BearerLogin | undefined;
   /** True if this process gives one-time links: no other takes a session of one. */
   hasLinks: boolean;
+  /** False makes a reader of everybody. */
+  manages: boolean;
   /** Delays the answers to many ids that open no session. */
   limitUnknown: () => Promise<void>;
 }
@@ -48,9 +54,22 @@ export class Viewers {
   async find(ctx: Context): Promise<Viewer | undefined> {
     const identity = (await this.#ofBearer(ctx)) ?? (await this.ofSession(ctx));
     if (identity === undefined || typeof identity === 'string') return undefined;
-    const organizations = this.#organizationsOf(identity);
+    const rights = this.#rightsOf(identity);
     const { subject, name } = identity;
-    return organizations && { subject, name, organizations };
+    if (rights === undefined) return undefined;
+    const { organizations } = rights;
+    return this.#options.manages ? { subject, name, ...rights } : { subject, name, organizations };
+  }
+
+  /**
+   * The id token of a request whose person has logged in within the last hour, for a request of
+   * `find`: what it says is not checked again.
+   */
+  async proofOf(ctx: Context): Promise<string | undefined> {
+    const bearer = this.#options.bearer && bearerOf(ctx);
+    if (bearer !== undefined) return isRecent(bearer) ? bearer : undefined;
+    const id = readSessionId(ctx);
+    return id === undefined ? undefined : this.#options.sessions.idTokenOf(id);
   }
 
   /** The identity of the session of a request. */
@@ -89,16 +108,22 @@ export class Viewers {
   }
 
   /** Undefined when the session has ended with its token or its provider. */
-  #organizationsOf({ subject, groups, tokenDigest, organization }: Identity): readonly string[] | undefined {
+  #rightsOf({ subject, groups, tokenDigest, organization }: Identity): Rights | undefined {
     const { tokens, people, hasLinks } = this.#options;
-    if (organization !== undefined) return hasLinks ? [organization] : undefined;
+    if (organization !== undefined) {
+      return hasLinks ? { ...readerOf(organization), owned: [organization] } : undefined;
+    }
     // Sessions do not end because the tokens are not loaded yet.
     if (tokens.unready() !== undefined) throw unavailable('Tokens are not loaded yet.');
     if (tokenDigest !== undefined) {
       const token = tokens.authenticateDigest(tokenDigest);
-      return token.status === 'known' && token.scope === 'read' ? [token.organization] : undefined;
+      return token.status === 'known' && token.scope === 'read' ? readerOf(token.organization) : undefined;
     }
     if (people === undefined || !subject.startsWith(`${people.issuer}#`)) return undefined;
-    return people.organizations.organizationsOf(groups, () => tokens.organizations());
+    return people.organizations.rightsOf(groups, () => tokens.organizations());
   }
+}
+
+function readerOf(organization: string): Rights {
+  return { organizations: [organization], owned: [], administers: false };
 }

@@ -28,6 +28,13 @@ import type { RetentionApprovalsTable } from './tables/retention-approvals-table
 import type { RewrittenEventsTable } from './erase/rewritten-events.ts';
 import type { KnownOrganizationsTable, ScheduledRunsTable } from './tables/scheduled-runs-table.ts';
 import type { SessionsTable } from './tables/sessions-table.ts';
+import type {
+  ConsoleAutomationsTable,
+  TokenKeeperTable,
+  TokenRequestsTable,
+  TokensTable,
+  TokenUsesTable,
+} from './tables/owners-tables.ts';
 import type { WebhooksTable } from './tables/webhooks-table.ts';
 
 /** The tables, as queries see them. */
@@ -60,6 +67,11 @@ export interface Tables {
   moved_organizations: MovedOrganizationsTable;
   retention_approvals: RetentionApprovalsTable;
   rewritten_events: RewrittenEventsTable;
+  tokens: TokensTable;
+  token_uses: TokenUsesTable;
+  token_requests: TokenRequestsTable;
+  token_keeper: TokenKeeperTable;
+  console_automations: ConsoleAutomationsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

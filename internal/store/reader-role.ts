@@ -27,6 +27,8 @@ const readTables = [
   'log_trees',
   'log_checkpoints',
   'log_acts',
+  'access_log',
+  'console_automations',
 ];
 
 /** What the role reads beside: how far the record is behind, for all organizations alike. */
@@ -77,7 +79,7 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   const has = (table: string, right: string) =>
     sql`coalesce(has_table_privilege(${role}, to_regclass(${sql.lit(table)}), ${sql.lit(right)}), false)`;
   const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => has('sessions', right));
-  const others = [has('access_log', 'INSERT'), has('console_keys', 'SELECT')];
+  const others = [has('access_log', 'INSERT'), has('console_keys', 'SELECT'), has('token_requests', 'INSERT')];
   return sql<boolean>`(${sql.join([...rights, ...others], sql` and `)})`;
 }
 
@@ -152,6 +154,10 @@ const createRole = sql`
     grant select, insert, update, delete on sessions to runledger_reader;
     grant insert on access_log to runledger_reader;
     grant select on console_keys to runledger_reader;
+    grant select on tokens, token_keeper, token_requests to runledger_reader;
+    grant insert on token_requests to runledger_reader;
+    grant insert, update, delete on console_automations to runledger_reader;
+    grant select, insert, update on token_uses to runledger_reader;
     grant select on organization_databases to runledger_reader;
   end
   $$

@@ -1,2 +1,2 @@
 /** Kysely's SQL template, for `internal/record`: one folder imports the library. */
-export { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
+export { sql, type Insertable, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';

@@ -27,6 +27,30 @@ describe('chart, tokens', () => {
     });
   });
 
+  it('lets the controller write Secrets there only where owners manage organizations', async () => {
+    const oidc = ['issuer=https://login.example.com', 'clientId=runledger', 'organizations.ops.organization=acme'];
+    const values = oidc.map((value) => `console.oidc.${value}`);
+    const [owner, reader] = ['owner', 'reader'].map((role) => [
+      ...values,
+      `console.oidc.organizations.ops.role=${role}`,
+    ]);
+    const name = 'runledger.runledger-controller';
+    const manifests = await renderWith('external-services', ...(owner ?? []));
+    expect(objectOf(manifests, 'Role', name)).to.containSubset({
+      metadata: { namespace: 'runledger-tokens' },
+      rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'create', 'patch'] }],
+    });
+    expect(environment(manifests, 'runledger-controller')).to.include({
+      TOKENS_NAMESPACE: 'runledger-tokens',
+      OIDC_CLIENT_ID: 'runledger',
+    });
+    for (const without of [reader ?? [], [...(owner ?? []), 'console.manage=false']]) {
+      const others = await renderWith('external-services', ...without);
+      expect(others.some((object) => object.kind === 'Role' && object.metadata.name === name)).to.equal(false);
+      expect(environment(others, 'runledger-controller')).to.not.have.property('OIDC_ISSUER');
+    }
+  });
+
   it('creates a demo organization only if demo.enabled is set', async () => {
     const demo = async (...values: string[]) =>
       (await renderWith(...values)).find(({ kind, metadata }) => kind === 'Secret' && /demo/.test(metadata.name));

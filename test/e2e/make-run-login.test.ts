@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { digestOf } from '../../internal/cluster/tokens/token-entry.ts';
 import { Browser } from '../support/browser.ts';
+import { formOf, shownToken } from '../support/owners.ts';
 import { MakeRun } from '../support/make-run.ts';
 import { until } from '../support/until.ts';
 
@@ -14,7 +19,7 @@ describe('the link of make run, and make demo', function suite() {
   });
   const link = (): URL => new URL(/https:\S+\/once\/\S+/.exec(run.output.join('\n'))?.[0] ?? '');
 
-  it('logs in to the console once, and shows the fleet of make demo what it sent', async () => {
+  it('logs in to the console once, as an owner who makes and revokes tokens, and shows what make demo sent', async () => {
     await run.start();
     const first = link();
     expect(first.origin).to.equal(`https://localhost:${run.ports.console}`);
@@ -25,6 +30,30 @@ describe('the link of make run, and make demo', function suite() {
       expect((await browser.get(first.pathname)).status, 'opened again by the same person').to.equal(303);
       expect((await other.get(first.pathname)).status, 'opened by somebody else').to.equal(410);
       expect((await browser.get('/')).headers.location).to.equal('/o/demo/');
+
+      const page = '/o/demo/settings/tokens';
+      const made = await browser.post(page, { ...(await formOf(browser, page)), name: 'robot', kind: 'write' });
+      const token = shownToken(made);
+      const place = `${page}/${digestOf(token).slice(0, 12)}`;
+      const ingest = await run.client();
+      const body = JSON.stringify({ automation_id: randomUUID(), execution_id: '1', event: 'START' });
+      const headers = { token, 'content-type': 'application/json' };
+      const send = async () => (await ingest.send({ method: 'POST', path: '/v1/register/', headers, body })).status;
+      await until('201 with the token', async () => (await send()) === 201, 10_000);
+      await until('the day of its use', async () => /\d{4}-\d\d-\d\d/.test((await browser.get(place)).body), 30_000);
+      const fields = await formOf(browser, place, `${place}/revoke`);
+      expect((await browser.post(`${place}/revoke`, { ...fields, confirm: 'robot' })).status).to.equal(303);
+      await until('401 with the token', async () => (await send()) === 401, 10_000);
+      ingest.close();
+      const files = await readdir(run.folder, { recursive: true, withFileTypes: true });
+      for (const file of files.filter((one) => one.isFile())) {
+        const bytes = await readFile(join(file.parentPath, file.name));
+        expect(bytes.includes(token), `${file.name} has the token`).to.equal(false);
+      }
+      expect(run.output.join('\n')).to.not.include(token);
+      expect((await browser.get('/o/demo/settings/activity')).body)
+        .to.include('revoked')
+        .and.to.include('robot');
 
       const demo = run.demo(300);
       await until('the address of the console', () => /Watch it: https:/.test(demo.output.join('\n')), 120_000);

@@ -79,7 +79,11 @@ export async function startConsole(
 
 function sourceOf(authenticate: (given: string) => Authentication): TokenSource {
   const none = (): Promise<void> => Promise.resolve();
-  const known = { organizations: () => [], authenticateDigest: () => ({ status: 'unknown' }) as const };
+  const known = {
+    organizations: () => [],
+    tokensOf: () => new Map(),
+    authenticateDigest: () => ({ status: 'unknown' }) as const,
+  };
   return { name: 'tokens', start: none, stop: none, authenticate, ...known, unready: () => undefined };
 }
 

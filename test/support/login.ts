@@ -20,7 +20,7 @@ export class TokenFile implements AsyncDisposable {
     this.#folder = folder;
     const logger = createLogger('test', 'silent');
     const metrics = tokenMetrics(createRegistry('test'));
-    this.source = new FileTokenSource({ path: this.#path, logger, metrics, intervalMs: 60_000 });
+    this.source = new FileTokenSource({ path: this.path, logger, metrics, intervalMs: 60_000 });
   }
 
   static async create(...organizations: string[]): Promise<TokenFile> {
@@ -37,11 +37,11 @@ export class TokenFile implements AsyncDisposable {
         return secretManifest({ organization, scope, entries: tokenEntry(token, scope) });
       }),
     );
-    await writeFile(this.#path, documents.join('---\n'));
+    await writeFile(this.path, documents.join('---\n'));
     await this.source.refresh();
   }
 
-  get #path(): string {
+  get path(): string {
     return join(this.#folder, 'tokens.yaml');
   }
 

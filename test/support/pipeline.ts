@@ -51,7 +51,7 @@ export async function startIngest(
 ): Promise<RunningIngest> {
   const telemetry = createTelemetry('ingest', 'silent');
   const base = { PORT: '0', PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
-  const unused = { authenticateDigest: authenticate, organizations: () => [] };
+  const unused = { authenticateDigest: authenticate, organizations: () => [], tokensOf: () => new Map() };
   const tokens = { ...stub('tokens'), ...unused, authenticate, unready: () => undefined };
   const { component, servers } = createIngest(
     readConfig(ingestSettings, tuned({ ...base, ...settings })),

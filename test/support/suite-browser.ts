@@ -51,12 +51,15 @@ export function suiteBrowser({ isEmpty = false, settings = {} }: SuiteOptions = 
   };
   const visitors = {
     findViewer: () => Promise.resolve(suite.viewer),
+    proofOf: () => Promise.resolve('an id token'),
     ingestUrl: new URL('https://ingest.example'),
   };
   before(async function store() {
     // The record of the fleet takes a few seconds, on a busy machine many.
     this.timeout(180_000);
     database = await (isEmpty ? migratedDatabase() : fleetDatabase());
+    const until = new Date(Date.now() + 3_600_000);
+    await database.db.updateTable('token_keeper').set({ until }).execute();
     console = await startConsole(database.url, { ...few, ...settings }, undefined, visitors);
     browser = await startBrowser();
     // Opens the connections that the suite keeps.

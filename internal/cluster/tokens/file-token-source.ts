@@ -4,9 +4,16 @@ import type { TokenMetrics } from '../../kit/telemetry/token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { readManifestFile } from './manifest-file.ts';
 import { explain } from './secret-refusal.ts';
+import type { Scope } from './token-entry.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { tokenSetOf, type TokenSet } from './token-set.ts';
-import { authenticateDigestIn, authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
+import {
+  authenticateDigestIn,
+  authenticateIn,
+  tokensIn,
+  type Authentication,
+  type TokenSource,
+} from './token-source.ts';
 
 export interface FileTokenSourceOptions {
   /** A file of YAML documents: the same Secret manifests that a cluster takes. */
@@ -57,6 +64,10 @@ export class FileTokenSource implements TokenSource {
 
   authenticateDigest(digest: string): Authentication {
     return authenticateDigestIn(this.#set, digest);
+  }
+
+  tokensOf(organization: string): ReadonlyMap<string, Scope> {
+    return tokensIn(this.#set, organization);
   }
 
   organizations(): readonly string[] {

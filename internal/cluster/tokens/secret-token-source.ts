@@ -10,9 +10,10 @@ import type { TokenMetrics } from '../../kit/telemetry/token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { refusalEvents } from './refusal-events.ts';
 import type { SecretManifest } from '../secret.ts';
+import type { Scope } from './token-entry.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { digestSecret, mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
-import { authenticateDigestIn, authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
+import { authenticateDigestIn, authenticateIn, tokensIn, type Authentication, type TokenSource } from './token-source.ts';
 import { messageOf } from '../../kit/errors/message-of.ts';
 
 export interface SecretTokenSourceOptions {
@@ -73,6 +74,10 @@ export class SecretTokenSource implements TokenSource {
 
   authenticateDigest(digest: string): Authentication {
     return authenticateDigestIn(this.#set, digest);
+  }
+
+  tokensOf(organization: string): ReadonlyMap<string, Scope> {
+    return tokensIn(this.#set, organization);
   }
 
   organizations(): readonly string[] {

@@ -52,6 +52,9 @@ export function tokenSetOf(secrets: readonly SecretManifest[], organizationLabel
 /** Annotation of a Secret: events a second that its organization may send to each pod. */
 export const rateAnnotation = 'runledger.dev/organization-rate';
 
+/** Annotation of a Secret that owners manage in the console. */
+export const managedAnnotation = 'runledger.dev/managed-by';
+
 /** Reads one Secret. Ignores entries that hold no tokens. */
 export function digestSecret(manifest: SecretManifest, organizationLabel: string): SecretDigests {
   const secret = referenceOf(manifest);
@@ -68,7 +71,11 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
     if ('digest' in result) tokens.push({ ...result, organization, secret, entry, rate });
     else refusals.push({ secret, entry, reason: result.reason });
   }
-  if (tokens.length === 0 && refusals.length === 0) return refusedWhole(secret, 'no-tokens');
+  const isEmpty = tokens.length === 0 && refusals.length === 0;
+  // Owners may revoke all tokens of a Secret.
+  if (isEmpty && manifest.metadata?.annotations?.[managedAnnotation] === undefined) {
+    return refusedWhole(secret, 'no-tokens');
+  }
   if (Number.isNaN(rate)) refusals.push({ secret, entry: rateAnnotation, reason: 'not-a-rate' });
   return { secret, tokens, refusals };
 }

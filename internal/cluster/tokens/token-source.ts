@@ -1,4 +1,4 @@
-import { digestOf } from './token-entry.ts';
+import { digestOf, type Scope } from './token-entry.ts';
 import type { KnownToken, TokenSet } from './token-set.ts';
 
 /**
@@ -16,6 +16,8 @@ export interface TokenSource {
   authenticate(token: string): Authentication;
   /** The same for the digest of a token: its SHA-256 in lower-case hexadecimal. */
   authenticateDigest(digest: string): Authentication;
+  /** The tokens of an organization in force, by their digests. */
+  tokensOf(organization: string): ReadonlyMap<string, Scope>;
   /** The organizations with a usable token, in order; empty while the tokens are not loaded. */
   organizations(): readonly string[];
   /** One sentence for the readiness probe while the tokens are not loaded; undefined afterwards. */
@@ -28,6 +30,12 @@ const notLoaded: Authentication = { status: 'not-loaded' };
 /** Looks up a token by its digest. An undefined set is not loaded. */
 export function authenticateIn(set: TokenSet | undefined, token: string): Authentication {
   return authenticateDigestIn(set, digestOf(token));
+}
+
+/** The tokens of an organization in a set, which may not be loaded. */
+export function tokensIn(set: TokenSet | undefined, organization: string): ReadonlyMap<string, Scope> {
+  const own = Array.from(set?.tokens ?? []).filter(([, token]) => token.organization === organization);
+  return new Map(own.map(([digest, { scope }]) => [digest, scope]));
 }
 
 /** Looks up the digest of a token. An undefined set is not loaded. */

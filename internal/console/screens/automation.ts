@@ -9,6 +9,9 @@ import { trendChart } from '../charts/trend-chart.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { nameOf } from '../parts/verdicts.ts';
 import { expectations } from './expectations.ts';
+import { consoleNamespace } from '../../expectation/read-automation.ts';
+import { owns } from '../viewer.ts';
+import { isElsewhere } from './manage-automation.ts';
 import { automationOf, nothingHere } from '../path-ids.ts';
 import { count, formatDuration, formatNumber, formatShare, shortenUuid } from '../parts/format.ts';
 import { copyButton } from '../parts/ids.ts';
@@ -85,7 +88,8 @@ function partOf(
   >
     <nav class="crumbs" aria-label="Place"><a href="${site.of(organization, 'automations')}">Automations</a></nav>
     <div class="head execution-head">
-      ${titleOf(id, declaration)} ${windowChoice(automationWindows, window, (name) => `${address}?window=${name}`)}
+      ${titleOf(id, declaration)} ${manageLinks(id, declaration, visit, console)}
+      ${windowChoice(automationWindows, window, (name) => `${address}?window=${name}`)}
     </div>
     ${
       detail?.last_execution &&
@@ -114,11 +118,28 @@ function titleOf(id: string, declaration: Declaration | undefined): Html {
   return html`<div class="declared">
     <h1><bdi>${called}</bdi></h1>
     <p class="quiet">
-      <span class="mono">${id}${copy}</span> ${declaration.declared && html`<bdi>${namespace}/${name}</bdi>`}
+      <span class="mono">${id}${copy}</span>
+      ${declaration.declared && (namespace === consoleNamespace ? 'declared in this console' : html`declared as <bdi>${namespace}/${name}</bdi>`)}
       ${owner !== '' && html`· owner <bdi>${owner}</bdi>`}
       ${links.map(({ title, url }) => html`· <a href="${url}" rel="noopener noreferrer"><bdi>${title}</bdi></a>`)}
     </p>
   </div>`;
+}
+
+/** An automation without a name asks for one. What a resource declares is changed there. */
+function manageLinks(
+  id: string,
+  declaration: Declaration | undefined,
+  { viewer, organization }: Visit,
+  { site }: Console,
+): Html {
+  const words =
+    declaration?.declared === true ? 'Edit' : nameOf(declaration) === undefined ? 'Give it a name' : 'Declare';
+  return html`<span class="manage">
+    ${owns(viewer, organization) && !isElsewhere(declaration) && html`<a class="button small" href="${site.of(organization, 'automations/new', { id })}">${words}</a>`}
+    <a class="button small" href="${site.of(organization, `automations/${id}/report`)}">Report its runs</a>
+    ${declaration?.declared && html`<a class="button small" href="${site.of(organization, 'automations.yaml', { id })}">As YAML</a>`}
+  </span>`;
 }
 
 /** The executions of an automation: figures, charts and the newest. */

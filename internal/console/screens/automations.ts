@@ -14,6 +14,7 @@ import { healthMark, nameOf } from '../parts/verdicts.ts';
 import { readOverdue } from './read-overdue.ts';
 import { givenOf } from './execution-filters.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
+import { owns } from '../viewer.ts';
 import { firstEvent } from './no-executions.ts';
 
 /** Each order of the list, from the row that comes first. */
@@ -119,6 +120,8 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
       <span class="quiet"
         >${shown.length === all ? count(all, 'automation') : `${shown.length} of ${count(all, 'automation')}`}</span
       >
+      ${owns(visit.viewer, visit.organization) && html`<a class="button primary" href="${site.of(visit.organization, 'automations/new')}">New</a>`}
+      <a class="button" href="${site.of(visit.organization, 'automations.yaml')}">Export as YAML</a>
     </div>
     <div class="filters below">
       <nav class="segments" aria-label="State">

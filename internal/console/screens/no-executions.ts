@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { html, type Html } from '../../kit/html/html.ts';
 import { copyButton } from '../parts/ids.ts';
+import { owns } from '../viewer.ts';
 import type { Console, Visit } from '../visit.ts';
 import type { ExecutionQuery } from './execution-filters.ts';
+import { firstCommand } from './first-command.ts';
 
 /** An empty list says what to do: another filter, or the first event. */
 export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: Console): Html {
@@ -18,17 +19,12 @@ export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: C
 }
 
 /** The three steps to the first event, with the addresses of this Runledger. */
-export function firstEvent({ organization }: Pick<Visit, 'organization'>, { ingestUrl, localFiles }: Console): Html {
+export function firstEvent(visit: Visit, console: Console): Html {
+  const { organization, viewer } = visit;
+  const { localFiles, site } = console;
   const own = localFiles?.organization === organization ? localFiles : undefined;
-  const address = ingestUrl === undefined ? 'https://<host of ingest>' : ingestUrl.origin;
-  const options = [
-    ...(localFiles === undefined ? [] : [`--cacert ${localFiles.certificate}`]),
-    own === undefined ? '-H "token: $TOKEN"' : `-H "token: $(cat ${own.token})"`,
-    "-H 'Content-Type: application/json'",
-    // An id of its own for each reader: nobody's first event goes into a stranger's automation.
-    `-d '{"automation_id":"${randomUUID()}","execution_id":"run-1","event":"START"}'`,
-  ];
-  const command = [`curl ${address}/v1/register/`, ...options].join(' \\\n  ');
+  const token = own === undefined ? '$TOKEN' : `$(cat ${own.token})`;
+  const command = firstCommand(console, { kind: 'write', token });
   return html`<div class="empty">
     <h2>No execution yet</h2>
     <ol class="steps">
@@ -36,7 +32,10 @@ export function firstEvent({ organization }: Pick<Visit, 'organization'>, { inge
         <strong>Take a write token</strong>
         ${
           own === undefined
-            ? html`<p>Those who run Runledger issue it for ${organization}. Put it into <code>TOKEN</code>.</p>`
+            ? html`<p>
+                ${owns(viewer, organization) ? html`<a href="${site.of(organization, 'settings/tokens')}">Make one</a> for ${organization}.` : `An owner of ${organization} makes it under Settings.`}
+                Put it into <code>TOKEN</code>.
+              </p>`
             : html`<p>That of ${organization} is in <code>${own.token}</code>.</p>`
         }
       </li>

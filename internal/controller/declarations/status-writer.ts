@@ -145,7 +145,7 @@ async function patchStatus(
   const path = `/apis/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s/${name}/status`;
   // A merge patch keeps a field that it does not name.
   const body = { status: { ...status, lastExecution: status.lastExecution ?? null } };
-  await sendRequest(access, { action: `patch ${kind} status`, path, body, patch: true, signal });
+  await sendRequest(access, { action: `patch ${kind} status`, path, body, patch: 'merge', signal });
 }
 
 function healthOf({ automation }: Acceptance, health: ReadonlyMap<string, Health>): Health {

@@ -43,7 +43,7 @@ export const browserHeaders = {
  * Answers with a page, or a part of one. No shared cache may keep it. It is compressed for browsers
  * that ask for it: no page holds a secret whose length could leak.
  */
-export function answerHtml(ctx: Answer, content: Html, status = 200): void {
+export function answerHtml(ctx: Answer, content: Html, status = 200, compresses = true): void {
   ctx.status = status;
   ctx.set({
     ...browserHeaders,
@@ -52,10 +52,16 @@ export function answerHtml(ctx: Answer, content: Html, status = 200): void {
     Vary: 'Cookie, HX-Request, Accept-Encoding',
   });
   const text = String(content);
-  if (text.length < leastCompressed || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
+  if (!compresses || text.length < leastCompressed || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
     ctx.body = text;
     return;
   }
   ctx.set({ 'Content-Encoding': 'gzip' });
   ctx.body = gzipSync(text, { level });
+}
+
+/** Answers with a page that holds a secret. Nothing keeps it, and its length tells nothing. */
+export function answerSecret(ctx: Answer, content: Html): void {
+  answerHtml(ctx, content, 200, false);
+  ctx.set({ 'Cache-Control': 'no-store' });
 }

@@ -6,6 +6,7 @@ import { createExpectations } from './baseline/expectations.ts';
 import { createLedger } from './baseline/ledger.ts';
 import { createNotifications } from './baseline/notifications.ts';
 import { createOperations } from './baseline/operations.ts';
+import { createOwners } from './baseline/owners.ts';
 
 /**
  * The schema of the first release. Keys use the collation "C": it compares faster, and a new libc
@@ -16,6 +17,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvents(db);
   await createExecutions(db);
   await createConsole(db);
+  await createOwners(db);
   await createExpectations(db);
   await createNotifications(db);
   await createLedger(db);

@@ -9,7 +9,9 @@ export interface AccessLogTable {
   /** Issuer and subject of a person, or the name of a read token. */
   subject: string;
   name: string;
-  action: 'looked' | 'exported' | 'tested' | 'logged out' | 'refused';
+  action: 'looked' | 'exported' | 'tested' | 'logged out' | 'refused' | 'issued' | 'rotated' | 'revoked' | 'named';
+  /** What an act was about, such as the name of a token. */
+  detail: Generated<string>;
   /** The caller's, as limits count it. */
   address: Generated<string>;
   /** Requests that the row stands for. */

@@ -14,6 +14,8 @@ export interface SessionsTable {
   token_digest: string | null;
   /** The one organization of a session from a one-time link. */
   organization: string | null;
+  /** The id token of the login, sealed with the session's id. */
+  id_token: string | null;
   created_at: Generated<Date>;
   seen_at: Generated<Date>;
   expires_at: Date;

@@ -21,6 +21,7 @@ const tokens = {
   start: nothing,
   stop: nothing,
   authenticateDigest: () => ({ status: 'unknown' }) as const,
+  tokensOf: () => new Map(),
   organizations: () => [],
   unready: () => undefined,
   authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }) as const,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { addressOf, longFailure, manyErrors } from '../../support/fleet/long-runs.ts';
 import { automationWith, declaredIn } from '../../support/some-execution.ts';
-import { suiteBrowser } from '../../support/suite-browser.ts';
+import { ada, suiteBrowser } from '../../support/suite-browser.ts';
 
 /** What axe finds, in one line each. The colours of a theme change contrasts only. */
 async function findings(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
@@ -29,6 +29,8 @@ const cutControls = `[...document.querySelectorAll('button, .button, .segments a
   })
   .map((e) => e.outerHTML.slice(0, 120))`;
 
+const ofOwners = new Set(['Tokens', 'Activity', 'Automations', 'one automation', 'a new automation']);
+
 describe('the console in a browser', () => {
   const suite = suiteBrowser();
 
@@ -42,6 +44,10 @@ describe('the console in a browser', () => {
     Errors: () => Promise.resolve('/o/acme/errors'),
     Alerts: () => Promise.resolve('/o/acme/alerts?test=sent'),
     'a declared automation': async () => `/o/acme/automations/${await declaredIn(suite.database)}`,
+    Tokens: () => Promise.resolve('/o/acme/settings/tokens'),
+    'a new automation': () => Promise.resolve('/o/acme/automations/new'),
+    Snippets: () => Promise.resolve('/o/acme/automations/0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11/report'),
+    Activity: () => Promise.resolve('/o/acme/settings/activity'),
     Tail: () => Promise.resolve('/o/acme/tail'),
     'the login': () => Promise.resolve('/login?to=/o/acme/errors'),
     'a wrong address': () => Promise.resolve('/o/acme/executions?state=odd'),
@@ -51,7 +57,8 @@ describe('the console in a browser', () => {
   for (const [name, pathOf] of Object.entries(screens)) {
     it(`has no barrier, dark and light, narrow and wide: ${name}`, async () => {
       if (name === 'a choice of organizations')
-        suite.viewer = { subject: 'eve', name: 'Eve', organizations: ['acme', 'globex'] };
+        suite.viewer = { subject: 'eve', name: 'Eve', organizations: ['acme', 'globex'], administers: true };
+      if (ofOwners.has(name)) suite.viewer = { ...ada, owned: ['acme'] };
       await using opened = await suite.open({ viewport: { width: 1_440, height: 900 } });
       const { page, complaints } = opened;
       await page.goto(await pathOf(), { waitUntil: 'load' });

@@ -7,6 +7,8 @@ import { fleetDatabase } from '../../support/fleet/store-fleet.ts';
 import { freePort } from '../../support/free-port.ts';
 import { TokenFile } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
+import { olga, roles, startKeeper } from '../../support/owners.ts';
+import { until } from '../../support/until.ts';
 import type { TestDatabase } from '../../support/store.ts';
 
 const alice = { sub: 'alice', name: 'Alice', groups: ['acme-staff'] };
@@ -34,7 +36,7 @@ describe('a person in a browser, over HTTPS', function () {
       CONSOLE_PUBLIC_URL: address,
       CONSOLE_DATABASE_CONNECTIONS: '2',
     };
-    const login = provider.settings({ 'acme-staff': 'acme' });
+    const login = provider.settings({ ...roles, 'acme-staff': 'acme' });
     console = await startConsole(database.url, { ...settings, ...login }, tokens.source);
     browser = await startBrowser();
     // Opens both connections to Postgres, which the suite keeps: two requests may share one.
@@ -51,11 +53,11 @@ describe('a person in a browser, over HTTPS', function () {
     await provider.stop();
   });
 
-  const open = () =>
+  const open = (account: object = alice) =>
     openPage(browser, 0, {
       baseURL: address,
       ignoreHTTPSErrors: true,
-      extraHTTPHeaders: { 'x-account': JSON.stringify(alice) },
+      extraHTTPHeaders: { 'x-account': JSON.stringify(account) },
     });
 
   it('logs in at the provider, comes back to the page of the link, and logs out', async () => {
@@ -76,6 +78,36 @@ describe('a person in a browser, over HTTPS', function () {
     await page.goto('/o/acme/');
     expect(new URL(page.url()).pathname, 'with the old cookie').to.equal('/login');
     expect(complaints.filter((complaint) => !complaint.includes('404'))).to.deep.equal([]);
+  });
+
+  it('makes a token as an owner, sees it come into force, and revokes it', async () => {
+    await using _ = await startKeeper({ database, tokens }, provider);
+    await using opened = await open(olga);
+    const { page, complaints } = opened;
+    await page.goto('/o/acme/settings/tokens');
+    await page.getByRole('link', { name: /^Log in with/ }).click();
+    await page.getByLabel('Name').fill('Invoice robot');
+    await page.keyboard.press('Enter');
+    const token = await page.locator('[data-token]').innerText();
+    expect(token).to.match(/^rl_/);
+    await until('the token', async () => {
+      await tokens.source.refresh();
+      return tokens.source.authenticate(token).status === 'known';
+    });
+    await page.getByText('In force: every ingest accepts it.').waitFor();
+    await page.getByRole('link', { name: 'I have kept it' }).click();
+    expect(await page.locator('main').innerText())
+      .to.include(token.slice(-4))
+      .and.not.include(token);
+    await page.getByRole('link', { name: 'Invoice robot' }).click();
+    await page.getByLabel(/^Type Invoice robot/).fill('Invoice robot');
+    await page.getByRole('button', { name: 'Revoke the token' }).click();
+    await until('its end', async () => {
+      await tokens.source.refresh();
+      return tokens.source.authenticate(token).status === 'unknown';
+    });
+    await page.getByRole('link', { name: 'Invoice robot' }).waitFor({ state: 'detached' });
+    expect(complaints).to.deep.equal([]);
   });
 
   it('logs in with a read token', async () => {

@@ -84,7 +84,7 @@ describe('the button that sends a test', () => {
     await declareWebhook(suite.database.db, { url: 'https://incidents.example/' });
     const browser = await suite.reader();
     const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
-    expect((await browser.post(path, {}, foreign)).status).to.equal(400);
+    expect((await browser.post(path, {}, foreign)).status).to.equal(403);
     expect((await (await suite.reader('globex')).post(path)).status).to.equal(404);
     expect(await deliveries()).to.deep.equal([]);
   });

@@ -20,7 +20,7 @@ describe('the end of a login', () => {
     const { checks } = await flow.begin();
     own.claims = { nonce: checks.nonce, ...claims };
     return flow.end(`?code=c&state=${checks.state}`, checks).then(
-      ({ sub }) => sub,
+      ({ claims: { sub } }) => sub,
       (error: unknown) => (error instanceof CodeFlowError ? error.failure : error),
     );
   };

@@ -23,15 +23,25 @@
 - { name: SESSION_IDLE_MINUTES, value: {{ int .idleMinutes | quote }} }
 - { name: SESSION_HOURS, value: {{ int .hours | quote }} }
 {{- end }}
+{{- if not .Values.console.manage }}
+- { name: CONSOLE_MANAGE, value: 'false' }
+{{- end }}
+{{- include "runledger.console.oidc.env" . }}
+{{- with .Values.console.oidc }}
+{{- if and .issuer .clientSecret.name }}
+- name: OIDC_CLIENT_SECRET
+  valueFrom: { secretKeyRef: { name: {{ .clientSecret.name }}, key: {{ .clientSecret.key }} } }
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The provider, and which groups read or own which organizations. */}}
+{{- define "runledger.console.oidc.env" -}}
 {{- with .Values.console.oidc }}
 {{- if .issuer }}
 - { name: OIDC_ISSUER, value: {{ .issuer | quote }} }
 {{- with .clientId }}
 - { name: OIDC_CLIENT_ID, value: {{ . | quote }} }
-{{- end }}
-{{- if .clientSecret.name }}
-- name: OIDC_CLIENT_SECRET
-  valueFrom: { secretKeyRef: { name: {{ .clientSecret.name }}, key: {{ .clientSecret.key }} } }
 {{- end }}
 - { name: OIDC_SCOPES, value: {{ .scopes | quote }} }
 - { name: OIDC_GROUPS_CLAIM, value: {{ .groupsClaim | quote }} }
@@ -42,4 +52,15 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/*
+True if owners make tokens in the console: then the controller writes Secrets in the tokens'
+namespace, and checks the owners' logins itself.
+*/}}
+{{- define "runledger.owners" -}}
+{{- if and (include "runledger.console.enabled" .) (include "runledger.controller.enabled" .) -}}
+{{- $hasOwner := contains "role: owner" (.Values.console.oidc.organizations | toYaml) -}}
+{{- if and .Values.console.manage .Values.console.oidc.issuer $hasOwner }}true{{ end -}}
+{{- end -}}
 {{- end -}}

@@ -8,6 +8,10 @@
 - name: CONSOLE_PUBLIC_URL
   value: {{ include "runledger.publicUrl" (dict "root" . "component" (include "runledger.console.enabled" . | empty | ternary "ingest" "console")) | quote }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- if include "runledger.owners" . }}
+{{- include "runledger.tokens.env" . }}
+{{- include "runledger.console.oidc.env" . }}
+{{- end }}
 {{- with .Values.controller }}
 {{- with .namespaces }}
 - name: AUTOMATIONS_NAMESPACES

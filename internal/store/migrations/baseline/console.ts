@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { showToReaders } from './show-to-readers.ts';
 
 /** Sessions of the console, its keys, and the log of who looked at which organization. */
 export async function createConsole(db: Kysely<unknown>): Promise<void> {
@@ -7,7 +8,10 @@ export async function createConsole(db: Kysely<unknown>): Promise<void> {
   await createKeys(db);
 }
 
-/** A copy of this table opens no session: it holds digests of the ids that browsers have. */
+/**
+ * A copy of this table opens no session: it holds digests of the ids that browsers have, and id
+ * tokens sealed with these ids.
+ */
 async function createSessions(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table sessions (
@@ -17,6 +21,7 @@ async function createSessions(db: Kysely<unknown>): Promise<void> {
       groups text[] not null,
       token_digest text,
       organization text collate "C",
+      id_token text,
       created_at timestamptz(3) not null default now(),
       seen_at timestamptz(3) not null default now(),
       expires_at timestamptz(3) not null
@@ -38,12 +43,15 @@ async function createAccessLog(db: Kysely<unknown>): Promise<void> {
       id bigint generated always as identity,
       subject text not null,
       name text not null,
-      action text not null check (action in ('looked', 'exported', 'tested', 'logged out', 'refused')),
+      action text not null check (action in ('looked', 'exported', 'tested', 'logged out', 'refused',
+        'issued', 'rotated', 'revoked', 'named')),
+      detail text not null default '',
       address text not null default '',
       requests integer not null default 1,
       primary key (organization, at, id)
     )
   `.execute(db);
+  await showToReaders(db, 'access_log');
   await sql`
     create function refuse_change() returns trigger language plpgsql as $$
     begin

@@ -8,6 +8,7 @@ import type { Move } from './moved-tables.ts';
 /** The state of the controller, in an order that respects references. */
 const stateTables = [
   { name: 'automations', key: ['automation_id'] },
+  { name: 'console_automations', key: ['automation_id'] },
   { name: 'webhooks', key: ['namespace', 'name'] },
   { name: 'scheduled_runs', key: ['automation_id', 'execution_id'] },
   { name: 'alerts', key: ['id'] },

@@ -1,0 +1,32 @@
+import type { Config } from '../../internal/config/read.ts';
+import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer.ts';
+import type { TokenKeeperOptions } from '../../internal/controller/tokens/token-keeper.ts';
+import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
+import { createOwnerCheck } from '../../internal/login/owner-check.ts';
+import type { tokenSettings } from '../../internal/wiring/tokens.ts';
+import { oidcOf, oidcSettings } from '../console/login.ts';
+
+/** The settings of the tokens that owners make. */
+export const ownerSettings = [...oidcSettings, 'TOKENS_FILE', 'TOKENS_NAMESPACE', 'TOKENS_LABEL_SELECTOR'] as const;
+
+/** What the controller writes tokens with, and how it knows owners. */
+export type OwnedTokens = Pick<TokenKeeperOptions, 'writer' | 'checkOwner'>;
+
+/**
+ * Undefined where nobody can be an owner, or where there is no place for tokens.
+ * @throws {ConfigError} when the settings of OpenID Connect do not fit together.
+ */
+export async function createOwnedTokens(
+  config: Config<(typeof ownerSettings)[number] | (typeof tokenSettings)[number]>,
+  link?: OneTimeLink,
+): Promise<OwnedTokens | undefined> {
+  const oidc = oidcOf(config);
+  if (!config.CONSOLE_MANAGE || (oidc === undefined && link === undefined)) return undefined;
+  const checkOwner = createOwnerCheck(oidc, link);
+  const { TOKENS_FILE: file, TOKENS_LABEL_SELECTOR: labelSelector } = config;
+  if (file !== undefined) return { checkOwner, writer: new FileTokenWriter(file, labelSelector) };
+  if (config.KUBECONFIG === undefined && config.KUBERNETES_SERVICE_HOST === undefined) return undefined;
+  // The client of Kubernetes is loaded only for it.
+  const { createSecretTokenWriter } = await import('./cluster-tokens.ts');
+  return { checkOwner, writer: createSecretTokenWriter(config) };
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import {
+  expireToken,
+  issueToken,
+  removeExpired,
+  revokeToken,
+  type TokenWriter,
+} from '../../cluster/tokens/token-writer.ts';
+import { Repeating } from '../../kit/async/repeating.ts';
+import type { Logger } from '../../kit/telemetry/logger.ts';
+import type { Database } from '../../store/database.ts';
+import { sql, type Selectable } from '../../store/sql.ts';
+import type { TokenRequestsTable } from '../../store/tables/owners-tables.ts';
+
+/**
+ * Finds out whether an id token proves an owner of an organization: the owner's name, or one
+ * sentence on why not. Rejects when the provider cannot be asked.
+ */
+export type CheckOwner = (idToken: string, organization: string) => Promise<{ owner: string } | { refused: string }>;
+
+/** The tokens that were used: `TokenUses` of `internal/queue`. */
+export interface WaitingUses {
+  /** Day of the last use by the id of the token. */
+  read(): Promise<ReadonlyMap<string, string>>;
+  forget(ids: readonly string[]): Promise<void>;
+}
+
+export interface TokenKeeperOptions {
+  db: Database;
+  writer: TokenWriter;
+  checkOwner: CheckOwner;
+  uses: WaitingUses;
+  logger: Logger;
+}
+
+/** Time between two looks for requests, and how long the turn of a controller lasts, in ms. */
+const [lookMs, turnMs] = [250, 10_000];
+
+/** Time between two rounds of what is not urgent: expired tokens, uses, old requests. */
+const roundMs = 5_000;
+
+/** Most requests of one look. Each may wait for the API server. */
+const most = 20;
+
+/** Rows of requests are kept for so long. */
+const kept = sql<Date>`now() - interval '1 day'`;
+
+type Request = Selectable<TokenRequestsTable>;
+
+/**
+ * Acts on the requests of owners about tokens. It believes no console: the id token in a request
+ * must prove an owner to this process. One controller has the turn.
+ */
+export class TokenKeeper {
+  readonly name = 'token keeper';
+  readonly #options: TokenKeeperOptions;
+  readonly #holder = randomUUID();
+  #turnEndsAt = 0;
+  #roundAt = 0;
+  readonly #looks = new Repeating(async () => {
+    try {
+      if (await this.#hasTurn()) await this.#look();
+    } catch (error) {
+      this.#options.logger.debug({ error }, 'requests about tokens cannot be read, retrying');
+    }
+    return lookMs;
+  });
+
+  constructor(options: TokenKeeperOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#looks.start();
+  }
+
+  /** Gives the turn to another controller. */
+  async stop(): Promise<void> {
+    await this.#looks.stop();
+    const end = { until: null, holder: null };
+    const own = this.#options.db.updateTable('token_keeper').set(end).where('holder', '=', this.#holder);
+    await own.execute().catch(() => undefined);
+  }
+
+  /** Takes the turn, or keeps it. The next one begins when it has ended by Postgres' clock. */
+  async #hasTurn(): Promise<boolean> {
+    const now = performance.now();
+    if (now < this.#turnEndsAt - turnMs / 2) return true;
+    const { db, writer } = this.#options;
+    const until = sql<Date>`now() + ${turnMs} * interval '1 millisecond'`;
+    const { numUpdatedRows } = await db
+      .updateTable('token_keeper')
+      .set({ holder: this.#holder, until, problem: (await writer.problem()) ?? null })
+      .where((row) =>
+        row.or([row('holder', '=', this.#holder), row('until', 'is', null), row('until', '<', sql<Date>`now()`)]),
+      )
+      .executeTakeFirst();
+    // What comes after a slow answer belongs to the next turn.
+    this.#turnEndsAt = numUpdatedRows > 0n ? now + turnMs : 0;
+    return numUpdatedRows > 0n && performance.now() < this.#turnEndsAt - turnMs / 2;
+  }
+
+  async #look(): Promise<void> {
+    const { db } = this.#options;
+    const open = db.selectFrom('token_requests').selectAll().where('done_at', 'is', null);
+    for (const request of await open.orderBy('requested_at').limit(most).execute()) await this.#answer(request);
+    if (performance.now() < this.#roundAt) return;
+    this.#roundAt = performance.now() + roundMs;
+    await this.#expire();
+    await this.#keepUses();
+    await db.deleteFrom('token_requests').where('requested_at', '<', kept).execute();
+  }
+
+  /** A request that cannot be answered now stays; it says why. */
+  async #answer(request: Request): Promise<void> {
+    const { db, checkOwner, logger } = this.#options;
+    const { id, organization, act, digest } = request;
+    const row = db.updateTable('token_requests').where('id', '=', id);
+    const end = (error: string | null) => row.set({ error, done_at: sql<Date>`now()`, id_token: null }).execute();
+    const about = { organization, act, token: digest.slice(0, 12) };
+    try {
+      const proof = request.id_token === null ? { refused: noProof } : await checkOwner(request.id_token, organization);
+      if ('refused' in proof) {
+        logger.warn({ audit: true, ...about, reason: proof.refused }, 'request about a token refused');
+        await end(proof.refused);
+        return;
+      }
+      await this.#perform(request, proof.owner);
+      logger.info({ audit: true, ...about, owner: proof.owner }, 'request about a token done');
+      await end(null);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (why !== request.error) logger.warn({ error, ...about }, 'request about a token waits');
+      await row.set({ error: why }).execute();
+    }
+  }
+
+  async #perform(request: Request, owner: string): Promise<void> {
+    const { db, writer } = this.#options;
+    const { organization, act, digest, name, kind, last_four, expires_at } = request;
+    const row = { organization, digest };
+    if (act === 'issue') {
+      // First what is known of it: a token in force whose maker nobody knows would be worse.
+      const made = { ...row, name, kind, last_four, made_by: owner };
+      await db
+        .insertInto('tokens')
+        .values(made)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      await issueToken(writer, organization, { digest, scope: kind });
+      return;
+    }
+    if (act === 'revoke') {
+      await revokeToken(writer, organization, digest);
+      await db.deleteFrom('tokens').where('organization', '=', organization).where('digest', '=', digest).execute();
+      return;
+    }
+    const at = expires_at ?? new Date();
+    const scope = await expireToken(writer, organization, { digest, at });
+    if (scope === undefined) return;
+    if (at <= new Date()) this.#roundAt = 0;
+    // One that kubectl applied has no row yet.
+    const values = { ...row, name, kind: scope, last_four: '', made_by: '', expires_at: at };
+    const known = db.insertInto('tokens').values(values);
+    await known.onConflict((on) => on.columns(['organization', 'digest']).doUpdateSet({ expires_at: at })).execute();
+  }
+
+  /** The Secret says when a token expires; a row only says where to look. */
+  async #expire(): Promise<void> {
+    const { db, writer } = this.#options;
+    const now = new Date();
+    const due = await db
+      .selectFrom('tokens')
+      .select('organization')
+      .distinct()
+      .where('expires_at', '<=', now)
+      .execute();
+    for (const { organization } of due) {
+      await removeExpired(writer, organization, now);
+      const gone = db.deleteFrom('tokens').where('organization', '=', organization).where('expires_at', '<=', now);
+      await gone.execute();
+    }
+  }
+
+  async #keepUses(): Promise<void> {
+    const { db, uses } = this.#options;
+    const used = await uses.read();
+    if (used.size === 0) return;
+    const rows = Array.from(used, ([token_id, used_on]) => ({ token_id, used_on }));
+    const insert = db.insertInto('token_uses').values(rows);
+    const used_on = sql<string>`greatest(token_uses.used_on, excluded.used_on)`;
+    await insert.onConflict((on) => on.column('token_id').doUpdateSet({ used_on })).execute();
+    await uses.forget([...used.keys()]);
+  }
+}
+
+const noProof = 'Nobody has signed this request.';

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { createToken } from '../cluster/tokens/manifest.ts';
+import { digestOf, type Scope } from '../cluster/tokens/token-entry.ts';
+import type { Database, Tables } from '../store/database.ts';
+import { isDuplicate } from '../store/errors.ts';
+import { sql, type Insertable } from '../store/sql.ts';
+import { serveQuery } from './serve-query.ts';
+import type { Tokens } from './viewers.ts';
+
+export type { Scope } from '../cluster/tokens/token-entry.ts';
+
+/** A token of an organization, as owners see it. Absent is what nobody knows. */
+export interface ShownToken {
+  digest: string;
+  /** Names the token in addresses and logs. */
+  id: string;
+  kind: Scope;
+  name?: string | undefined;
+  lastFour?: string | undefined;
+  madeBy?: string | undefined;
+  madeAt?: Date | undefined;
+  /** A day in UTC. */
+  usedOn?: string | undefined;
+  /** It was rotated, and is in force until then. */
+  expiresAt?: Date | undefined;
+  state: 'in force' | 'being set up' | 'being revoked' | 'refused';
+  /** Why it is refused, or still waits. */
+  error?: string | undefined;
+}
+
+/** What an owner asks for, with the proof for the controller. */
+export interface Asked {
+  organization: string;
+  /** Of the form, so that a form that is sent twice has one effect. */
+  formId: string;
+  idToken: string;
+}
+
+export interface NewToken {
+  kind: Scope;
+  name: string;
+}
+
+/** How long a request that is done or refused is shown. */
+const followedMs = 15_000;
+const shownFor = sql<Date>`now() - interval '1 hour'`;
+
+/**
+ * What owners do about tokens: the console writes a request, and a controller that believes only
+ * the id token in it acts. Secrets decide what is in force: the list is that of the token source.
+ * Each operation throws a `RequestError` when Postgres cannot serve it now.
+ */
+export class TokenDesk {
+  readonly #db: Database;
+  readonly #tokens: Tokens;
+  readonly #used = new Set<string>();
+  #usedOn = '';
+
+  constructor(db: Database, tokens: Tokens) {
+    this.#db = db;
+    this.#tokens = tokens;
+  }
+
+  /** Why no token can be made or revoked now: one sentence; undefined when it can. */
+  async problem(): Promise<string | undefined> {
+    const row = await serve(() =>
+      this.#db
+        .selectFrom('token_keeper')
+        .select('problem')
+        .where('until', '>', sql<Date>`now()`)
+        .executeTakeFirst(),
+    );
+    if (row === undefined) return 'No controller is at work that writes tokens.';
+    return row.problem ?? undefined;
+  }
+
+  /** All tokens in force, and those that were asked for within the last hour. */
+  async list(organization: string): Promise<ShownToken[]> {
+    const inForce = this.#tokens.tokensOf(organization);
+    const [known, requests] = await serve(() =>
+      Promise.all([
+        this.#db.selectFrom('tokens').selectAll().where('organization', '=', organization).execute(),
+        this.#db
+          .selectFrom('token_requests')
+          .select(['act', 'digest', 'name', 'kind', 'last_four', 'requested_at', 'done_at', 'error'])
+          .where('organization', '=', organization)
+          .where('requested_at', '>', shownFor)
+          .orderBy('requested_at', 'desc')
+          .execute(),
+      ]),
+    );
+    const rows = new Map(known.map((row) => [row.digest, row]));
+    const asked = Map.groupBy(requests, ({ digest }) => digest);
+    const issued = requests.filter(({ act, digest }) => act === 'issue' && !inForce.has(digest));
+    // This process follows Secrets a little later than the controller writes them.
+    const isYoung = (at: Date | null): boolean => at === null || Date.now() - at.getTime() < followedMs;
+    const waiting = issued.filter(({ done_at, error }) => isYoung(done_at) || error !== null);
+    const digests = [...inForce.keys(), ...waiting.map(({ digest }) => digest)];
+    const uses = await this.#usesOf(digests.map(idOf));
+    return digests.map((digest) => {
+      const row = rows.get(digest);
+      const [last] = asked.get(digest) ?? [];
+      const issue = waiting.find((request) => request.digest === digest);
+      const isRevoking = last?.act === 'revoke' && last.done_at === null;
+      const hasFailed = last !== undefined && last.done_at !== null && last.error !== null;
+      return {
+        digest,
+        id: idOf(digest),
+        kind: inForce.get(digest) ?? issue?.kind ?? 'write',
+        name: (row ?? issue)?.name || undefined,
+        lastFour: (row ?? issue)?.last_four || undefined,
+        madeBy: row?.made_by || undefined,
+        madeAt: row?.made_by ? row.made_at : issue?.requested_at,
+        usedOn: uses.get(idOf(digest)),
+        expiresAt: row?.expires_at ?? undefined,
+        state: isRevoking ? 'being revoked' : inForce.has(digest) ? 'in force' : hasFailed ? 'refused' : 'being set up',
+        error: last?.error ?? undefined,
+      };
+    });
+  }
+
+  /**
+   * Asks for a token. Resolves with its clear text, which nobody can learn later; undefined for a
+   * form that was sent before.
+   */
+  issue(asked: Asked, token: NewToken): Promise<string | undefined> {
+    return this.#issue(asked, token, []);
+  }
+
+  /** Asks for a token in place of another one, which is in force until a time. As {@link issue}. */
+  rotate(asked: Asked, { digest, kind, name }: ShownToken, until: Date): Promise<string | undefined> {
+    return this.#issue(asked, { kind, name: name ?? '' }, [
+      { ...rowOf(asked), id: randomUUID(), act: 'expire', digest, name: name ?? '', kind, expires_at: until },
+    ]);
+  }
+
+  /** Asks to revoke a token. Resolves with false for a form that was sent before. */
+  revoke(asked: Asked, { digest, kind }: ShownToken): Promise<boolean> {
+    return this.#write([{ ...rowOf(asked), act: 'revoke', digest, kind }]);
+  }
+
+  /** Notes the use of a token in the background, by its id, once a day. */
+  noteUse(tokenId: string): void {
+    const day = new Date().toISOString().slice(0, 10);
+    if (this.#usedOn !== day) this.#used.clear();
+    this.#usedOn = day;
+    if (this.#used.has(tokenId)) return;
+    this.#used.add(tokenId);
+    const row = this.#db.insertInto('token_uses').values({ token_id: tokenId, used_on: day });
+    const kept = row.onConflict((on) => on.column('token_id').doUpdateSet({ used_on: day })).execute();
+    void kept.catch(() => this.#used.delete(tokenId));
+  }
+
+  async #issue(
+    asked: Asked,
+    { kind, name }: NewToken,
+    others: readonly Insertable<Tables['token_requests']>[],
+  ): Promise<string | undefined> {
+    const token = createToken(kind);
+    const row = {
+      ...rowOf(asked),
+      act: 'issue' as const,
+      digest: digestOf(token),
+      name,
+      kind,
+      last_four: token.slice(-4),
+    };
+    return (await this.#write([row, ...others])) ? token : undefined;
+  }
+
+  async #write(rows: Insertable<Tables['token_requests']>[]): Promise<boolean> {
+    try {
+      await serve(() => this.#db.insertInto('token_requests').values(rows).execute());
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async #usesOf(ids: readonly string[]): Promise<Map<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await serve(() =>
+      this.#db
+        .selectFrom('token_uses')
+        .select(['token_id', sql<string>`to_char(used_on, 'YYYY-MM-DD')`.as('used_on')])
+        .where('token_id', 'in', ids)
+        .execute(),
+    );
+    return new Map(rows.map(({ token_id, used_on }) => [token_id, used_on]));
+  }
+}
+
+function rowOf({ organization, formId, idToken }: Asked) {
+  return { id: formId, organization, id_token: idToken };
+}
+
+function idOf(digest: string): string {
+  return digest.slice(0, 12);
+}
+
+function serve<T>(query: () => Promise<T>): Promise<T> {
+  return serveQuery('Requests about tokens cannot be read or written now.', query);
+}

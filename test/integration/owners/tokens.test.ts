@@ -1,0 +1,295 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
+import type { Browser } from '../../support/browser.ts';
+import { suiteLogin } from '../../support/login.ts';
+import { OidcProvider } from '../../support/oidc-provider.ts';
+import { answered, formOf, gus, olga, rita, roles, shownToken, startKeeper } from '../../support/owners.ts';
+import { OwnProvider } from '../../support/own-provider.ts';
+import { until } from '../../support/until.ts';
+
+const page = '/o/acme/settings/tokens';
+
+describe('tokens that owners make in the console', () => {
+  let provider: OidcProvider;
+  before(async () => {
+    provider = await OidcProvider.start();
+  });
+  after(() => provider.stop());
+  const suite = suiteLogin(() => provider.settings(roles));
+  before(async () => {
+    // Opens the connections that the suite keeps.
+    await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.1)`.execute(suite.database.db)));
+  });
+  beforeEach(async () => {
+    for (const table of ['token_requests', 'tokens'] as const) await suite.database.db.deleteFrom(table).execute();
+    await suite.database.db.updateTable('token_keeper').set({ until: null }).execute();
+  });
+  const owner = async (account: Parameters<Browser['logIn']>[1] = olga): Promise<Browser> => {
+    const browser = suite.browser();
+    await browser.logIn(provider, account);
+    return browser;
+  };
+  const keeping = async () => {
+    const keeper = await startKeeper(suite, provider);
+    const turn = suite.database.db.selectFrom('token_keeper').select('holder').where('until', 'is not', null);
+    await until('a turn', async () => (await turn.execute()).length > 0);
+    return keeper;
+  };
+  const issue = async (browser: Browser, name = 'Invoice robot', kind = 'write') =>
+    browser.post(page, { ...(await formOf(browser, page)), name, kind });
+  const known = (token: string) => suite.tokens.source.authenticate(token);
+
+  it('are shown once, put in force by the controller, and kept nowhere', async () => {
+    await using keeper = await keeping();
+    const browser = await owner();
+    const answer = await issue(browser);
+    const token = shownToken(answer);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers['cache-control']).to.equal('no-store');
+    expect(answer.headers['content-encoding']).to.equal(undefined);
+    expect(token).to.match(/^rl_[\w-]{43}$/);
+    expect(answer.body).to.include(`-H &quot;token: ${token}&quot;`).and.to.include('Being set up');
+    await answered(suite);
+    expect(known(token)).to.include({ status: 'known', organization: 'acme', scope: 'write' });
+    const state = await browser.get(`${page}/${digestOf(token).slice(0, 12)}/state`);
+    expect(state.body).to.include('In force');
+    const list = await browser.get(page);
+    for (const text of ['Invoice robot', token.slice(-4), 'by <bdi>Olga</bdi>']) expect(list.body).to.include(text);
+    expect(list.body, 'one that was applied').to.include(digestOf('write-token-of-acme').slice(0, 12));
+
+    const file = await readFile(suite.tokens.path, 'utf8');
+    const rows = await Promise.all(
+      ['tokens', 'token_requests', 'sessions', 'access_log'].map((table) =>
+        sql`select to_jsonb(t)::text as row from ${sql.table(table)} t`.execute(suite.database.db),
+      ),
+    );
+    const kept = JSON.stringify([rows, keeper.records]);
+    for (const place of [file, kept, list.body]) expect(place).to.not.include(token);
+    expect(kept, 'id tokens').to.not.match(/eyJ[\w-]+\.eyJ/);
+    expect(keeper.records.map(({ message }) => message)).to.deep.equal(['request about a token done']);
+    await suite.console.stop();
+    const acts = suite.database.db.selectFrom('access_log').select(['name', 'action', 'detail', 'organization']);
+    expect(await acts.where('action', '=', 'issued').execute()).to.deep.equal([
+      { name: 'Olga', action: 'issued', detail: 'write token Invoice robot', organization: 'acme' },
+    ]);
+  });
+
+  it('are rotated: the old one stays in force for the time that was chosen', async () => {
+    await using _ = await keeping();
+    const browser = await owner();
+    const first = shownToken(await issue(browser));
+    await answered(suite);
+    const place = `${page}/${digestOf(first).slice(0, 12)}`;
+    const rotate = async (from: string, hours: string) =>
+      shownToken(await browser.post(`${from}/rotate`, { ...(await formOf(browser, from, `${from}/rotate`)), hours }));
+    const second = await rotate(place, '24');
+    await answered(suite);
+    for (const token of [first, second]) expect(known(token)).to.include({ status: 'known', organization: 'acme' });
+    expect((await browser.get(page)).body).to.match(/in force <small class="quiet">until \d{4}-/);
+    const third = await rotate(`${page}/${digestOf(second).slice(0, 12)}`, '0');
+    await answered(suite);
+    await until('the end of the second', async () => {
+      await suite.tokens.source.refresh();
+      return known(second).status === 'unknown';
+    });
+    for (const token of [first, third]) expect(known(token).status).to.equal('known');
+  });
+
+  it('are revoked after their name was typed, also one that kubectl applied', async () => {
+    await using _ = await keeping();
+    const browser = await owner();
+    const token = shownToken(await issue(browser));
+    await answered(suite);
+    for (const [given, name] of [
+      [token, 'Invoice robot'],
+      ['write-token-of-acme', digestOf('write-token-of-acme').slice(0, 12)],
+    ] as const) {
+      const place = `${page}/${digestOf(given).slice(0, 12)}`;
+      const fields = await formOf(browser, place, `${place}/revoke`);
+      expect((await browser.post(`${place}/revoke`, { ...fields, confirm: 'another' })).status).to.equal(400);
+      expect((await browser.post(`${place}/revoke`, { ...fields, confirm: name })).status).to.equal(303);
+      await answered(suite);
+      expect(known(given)).to.deep.equal({ status: 'unknown' });
+    }
+    expect(known('read-token-of-acme').status, 'another token of the same file').to.equal('known');
+    expect(known('write-token-of-globex').status, 'of another organization').to.equal('known');
+  });
+
+  it('of a new organization are made by those who administer all', async () => {
+    await using _ = await keeping();
+    const browser = await owner({ sub: 'pia', name: 'Pia', groups: ['platform'] });
+    const choice = await browser.get('/?choose', { accept: 'text/html' });
+    expect(choice.body).to.include('Create an organization');
+    const begun = await browser.get('/organizations?name=umbrella');
+    expect(begun.headers.location).to.equal('/o/umbrella/settings/tokens');
+    const path = '/o/umbrella/settings/tokens';
+    const token = shownToken(
+      await browser.post(path, { ...(await formOf(browser, path)), name: 'first', kind: 'write' }),
+    );
+    await answered(suite);
+    expect(known(token)).to.include({ status: 'known', organization: 'umbrella' });
+    const other = await owner();
+    expect((await other.get('/organizations?name=umbrella')).status).to.equal(403);
+    expect((await other.get(path)).status).to.equal(404);
+  });
+
+  const routes = [
+    ['GET', page],
+    ['POST', page],
+    ['GET', `${page}/0123456789ab`],
+    ['GET', `${page}/0123456789ab/state`],
+    ['POST', `${page}/0123456789ab/rotate`],
+    ['POST', `${page}/0123456789ab/revoke`],
+    ['GET', '/o/acme/settings/activity'],
+  ] as const;
+
+  it('are no business of readers, owners of other organizations, and strangers', async () => {
+    const reader = await owner(rita);
+    const byToken = await suite.reader();
+    const [foreign, stranger] = [await owner(gus), suite.browser()];
+    const form = { form: crypto.randomUUID(), name: 'x', kind: 'write', hours: '24', confirm: 'x' };
+    const send = (browser: Browser, method: 'GET' | 'POST', path: string) =>
+      method === 'GET' ? browser.get(path, { accept: 'application/json' }) : browser.post(path, form);
+    for (const [method, path] of routes) {
+      for (const browser of [reader, byToken]) expect((await send(browser, method, path)).status, path).to.equal(403);
+      expect((await send(foreign, method, path)).status, path).to.equal(404);
+      expect((await send(stranger, method, path)).status, path).to.be.oneOf([302, 401]);
+    }
+    for (const browser of [reader, byToken]) expect((await browser.get('/o/acme/')).body).to.not.include('/settings/');
+    expect(await suite.database.db.selectFrom('token_requests').selectAll().execute()).to.deep.equal([]);
+  });
+
+  it('are not made by another site, twice by one form, or after an old login', async () => {
+    await using _ = await keeping();
+    const browser = await owner();
+    const fields = { ...(await formOf(browser, page)), name: 'robot', kind: 'write' };
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': '', origin: 'https://evil.example' },
+    ]) {
+      expect((await browser.post(page, fields, headers)).status).to.equal(403);
+    }
+    expect(shownToken(await browser.post(page, fields))).to.not.equal('');
+    const again = await browser.post(page, fields);
+    expect([again.status, shownToken(again)]).to.deep.equal([400, '']);
+    await answered(suite);
+    await suite.database.db
+      .updateTable('sessions')
+      .set({ created_at: sql<Date>`now() - interval '61 minutes'` })
+      .execute();
+    expect((await browser.post(page, { ...fields, form: crypto.randomUUID() })).status).to.equal(403);
+    expect((await browser.get(page, { accept: 'text/html' })).body)
+      .to.include('/login/oidc?to=')
+      .and.to.include('Log in again');
+    expect(await suite.database.db.selectFrom('token_requests').select('id').execute()).to.have.length(1);
+  });
+
+  it('cannot be made by who writes into Postgres: the controller believes no console', async () => {
+    await using own = await OwnProvider.start();
+    const old = Math.floor(Date.now() / 1_000) - 3_700;
+    await using keeper = await startKeeper(suite, provider);
+    const [other, good] = ['other', 'runledger'] as const;
+    const proofs: [string, string | null, RegExp][] = [
+      ['none', null, /^Nobody has signed/],
+      ['no JWT', 'owner', /not valid/],
+      ['of another client', await provider.idToken(olga, other), /not valid/],
+      ['of another provider', await own.idToken({ groups: ['acme-owners'] }), /not valid/],
+      ['of a reader', await provider.idToken(rita, good), /None of the groups/],
+      ['of the owner of another organization', await provider.idToken(gus, good), /None of the groups/],
+      ['without groups', await provider.idToken({ sub: 'olga' }, good), /no claim groups/],
+      [
+        'changed',
+        (await provider.idToken(rita, good)).replace(
+          /\.[\w-]+\./,
+          (await provider.idToken(olga, good)).match(/\.[\w-]+\./)?.[0] ?? '',
+        ),
+        /not valid/,
+      ],
+      [
+        'unsigned',
+        `${btoa('{"alg":"none"}')}.${btoa(JSON.stringify({ iss: provider.issuer, aud: 'runledger', sub: 'o', groups: ['acme-owners'], iat: old + 3_600, exp: old + 9_000 }))}.`.replaceAll(
+          '=',
+          '',
+        ),
+        /not valid/,
+      ],
+    ];
+    const written = proofs.map(([name, id_token], index) => {
+      const token = `a-token-that-nobody-may-make-${index}`;
+      return {
+        id: crypto.randomUUID(),
+        organization: 'acme',
+        act: 'issue' as const,
+        digest: digestOf(token),
+        name,
+        id_token,
+      };
+    });
+    await suite.database.db.insertInto('token_requests').values(written).execute();
+    await answered(suite);
+    for (const [index, [name, , words]] of proofs.entries()) {
+      expect(known(`a-token-that-nobody-may-make-${index}`), name).to.deep.equal({ status: 'unknown' });
+      const row = suite.database.db.selectFrom('token_requests').selectAll().where('name', '=', name);
+      const { error, id_token } = await row.executeTakeFirstOrThrow();
+      expect(error, name).to.match(words);
+      expect(id_token).to.equal(null);
+    }
+    expect(keeper.records).to.have.length(proofs.length);
+  });
+
+  it('need an id token of the last hour, which may have expired since', async () => {
+    await using own = await OwnProvider.start();
+    await using _ = await startKeeper(suite, own);
+    const now = Math.floor(Date.now() / 1_000);
+    const make = async (age: number): Promise<string | undefined> => {
+      const id_token = await own.idToken({ groups: ['acme-owners'], iat: now - age, exp: now - age + 60 });
+      const digest = digestOf(`a-token-${age}`);
+      const id = crypto.randomUUID();
+      await suite.database.db
+        .insertInto('token_requests')
+        .values({ id, organization: 'acme', act: 'issue', digest, id_token })
+        .execute();
+      await answered(suite);
+      const row = suite.database.db.selectFrom('token_requests').select('error').where('id', '=', id);
+      return (await row.executeTakeFirstOrThrow()).error ?? undefined;
+    };
+    expect(await make(3_700)).to.match(/older than an hour/);
+    expect(await make(3_000)).to.equal(undefined);
+    expect(await make(-600)).to.match(/not valid/);
+  });
+
+  it('cannot be changed where the file cannot be written, or no controller is at work: the page shows the command', async () => {
+    const browser = await owner();
+    expect((await browser.get(page)).body)
+      .to.include('No controller is at work')
+      .and.to.not.include('Make a token');
+    const writer = {
+      read: () => Promise.resolve([]),
+      write: () => Promise.reject(new Error('no')),
+      problem: () => Promise.resolve('The controller cannot write /etc/tokens.yaml, or make a file beside it.'),
+    };
+    await using _ = await startKeeper(suite, provider, writer);
+    await until('the reason', async () => (await browser.get(page)).body.includes('cannot write /etc/tokens.yaml'));
+    expect((await browser.get(page)).body)
+      .to.include('--organization acme')
+      .and.to.not.include('Make a token');
+  });
+});
+
+describe('a console with CONSOLE_MANAGE=false', () => {
+  let provider: OidcProvider;
+  before(async () => {
+    provider = await OidcProvider.start();
+  });
+  after(() => provider.stop());
+  const suite = suiteLogin(() => ({ ...provider.settings(roles), CONSOLE_MANAGE: 'false' }));
+
+  it('makes a reader of every owner', async () => {
+    const browser = suite.browser();
+    await browser.logIn(provider, olga);
+    expect((await browser.get('/o/acme/')).body).to.not.include('/settings/');
+    expect((await browser.get(page)).status).to.equal(403);
+  });
+});
