@@ -58,7 +58,9 @@ describe('documents', () => {
 
   it('the table of the contract has each field of a request', async () => {
     const pages = ['README.md', 'ARCHITECTURE.md'];
-    const texts = [...pages, ...globSync('docs/**/*.md', { cwd: root })].map((page) => readFileSync(join(root, page), 'utf8'));
+    const texts = [...pages, ...globSync('docs/**/*.md', { cwd: root })].map((page) =>
+      readFileSync(join(root, page), 'utf8'),
+    );
     const missing = [...requestFields].filter((name) => !texts.some((text) => text.includes(`\n| \`${name}\` `)));
     expect(missing).to.deep.equal([]);
   });

@@ -13,7 +13,13 @@ import type { SecretManifest } from '../secret.ts';
 import type { Scope } from './token-entry.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { digestSecret, mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
-import { authenticateDigestIn, authenticateIn, tokensIn, type Authentication, type TokenSource } from './token-source.ts';
+import {
+  authenticateDigestIn,
+  authenticateIn,
+  tokensIn,
+  type Authentication,
+  type TokenSource,
+} from './token-source.ts';
 import { messageOf } from '../../kit/errors/message-of.ts';
 
 export interface SecretTokenSourceOptions {
