@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from './metrics.ts';
 
-/** What a sealer counts. Sealers of several databases share it, but for the logs that contradict. */
+/** What a sealer counts. Sealers of several databases share all but the logs that contradict. */
 export type SealerMetrics = Omit<ReturnType<typeof sealerMetrics>, 'contradicted'> & {
   contradicted: { set(logs: number): void };
 };

@@ -25,7 +25,7 @@ export function cleanOrganization(options: MoveOptions): Promise<void> {
   });
 }
 
-/** Deletes the record and the log of an organization: events first, so that none lacks its execution. */
+/** Deletes the record and the log of an organization: no event ever lacks its execution. */
 export async function deleteRecord({ name, db }: NamedDatabase, organization: string, logger: Logger): Promise<void> {
   for (const { name: table, key } of replicated) {
     let all = 0;

@@ -16,8 +16,8 @@ const behindMs = 1_000;
 
 /**
  * Moves an organization to another database while it sends events. Postgres copies the record by
- * logical replication. Each step may be repeated, so a move that was killed anywhere is continued by
- * the same call.
+ * logical replication. Each step may be repeated, so the same call continues a move that was killed
+ * anywhere.
  * @throws {MoveError} when it cannot be made.
  */
 export function moveOrganization(options: MoveOptions, name: string): Promise<void> {
