@@ -11,7 +11,7 @@
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
 {{- include "runledger.validate.otherPostgresql" . -}}
 {{- include "runledger.validate.scaling" . -}}
-{{- if and .Values.archive.url (eq (int .Values.config.retentionDays) 1) -}}
+{{- if and (include "runledger.archive.enabled" .) (eq (int .Values.config.retentionDays) 1) -}}
   {{- fail "config.retentionDays=1 would drop each day before archive.url can have it, since the export takes a day 24 hours after its end: set 2 at least." -}}
 {{- end -}}
 {{- include "runledger.validate.pods" . -}}
