@@ -28,14 +28,14 @@ describe('the arguments of export', () => {
     ] as const) {
       const { code, stderr } = await runExport({ DATABASE_URL: 'postgres://127.0.0.1:1/none' }, args);
       expect(code, stderr).to.equal(2);
-      expect(stderr).to.contain(`export: ${sentence}`).and.contain('Exports the events of organizations.');
+      expect(stderr).to.contain(`export: ${sentence}`).and.contain('runledger-admin export --help');
     }
   });
 
   it('need the address of a database', async () => {
     const { code, stderr } = await runExport({}, ['/x']);
     expect([code, stderr]).to.deep.equal([
-      1,
+      2,
       'export: DATABASE_URL is required: postgres://user:password@host:5432/database\n',
     ]);
   });
