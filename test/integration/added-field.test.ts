@@ -40,8 +40,11 @@ import { until } from '../support/until.ts';
 const entry =
   "{ property: 'place', request: 'place', recorded: 'place', column: 'place', maxLength: 9, shown: 'mark' },";
 
+/** Longest wait, in ms, for jobs that wait up to 30 s for another worker. */
+const patience = 150_000;
+
 describe('a field added to the table of fields', function () {
-  this.timeout(180_000);
+  this.timeout(360_000);
   let root: string;
 
   before(async () => {
@@ -183,6 +186,7 @@ describe('a field added to the table of fields', function () {
     await query(database, `alter table events add column place text not null default ''`);
     const tokens = join(root, 'tokens.yaml');
     await writeFile(tokens, secretManifest({ organization: 'acme', entries: { token } }));
+    await using all = new AsyncDisposableStack();
     const start = async (kind: 'ingest' | 'worker', release: 'old' | 'new') => {
       const port = String(await freePort());
       const settings = {
@@ -191,6 +195,7 @@ describe('a field added to the table of fields', function () {
         ...(kind === 'worker' ? { DATABASE_URL: database } : { PORT: port, TOKENS_FILE: tokens, OVERFLOW_RATE: '50' }),
       };
       const running = new RunledgerProcess(kind, settings, release === 'new' ? { cwd: root } : {});
+      all.defer(async () => void (await running.child.kill('SIGKILL')));
       await running.ready();
       return { running, url: `http://127.0.0.1:${port}` };
     };
@@ -232,10 +237,14 @@ describe('a field added to the table of fields', function () {
     /** Resolves once all that was sent by now with such a place is stored as it was answered. */
     const allStored = async (which: (place: string) => boolean): Promise<void> => {
       const wanted = [...sent].filter(([, place]) => which(place));
-      await until('all are stored', async () => {
-        const found = await stored();
-        return wanted.every(([id, place]) => found.get(id) === place);
-      });
+      await until(
+        'all are stored',
+        async () => {
+          const found = await stored();
+          return wanted.every(([id, place]) => found.get(id) === place);
+        },
+        patience,
+      );
     };
     const moreSent = async (which: (place: string) => boolean): Promise<void> => {
       const count = (): number => [...sent.values()].filter(which).length;
