@@ -40,7 +40,7 @@ describe('chart and deploy, documents', () => {
       .flatMap((block) => block.split('\n'))
       .filter((line) => line.includes('rollout restart'))
       .flatMap((line) => [...line.matchAll(/(\w+)\/(\S+)/g)].map(([, kind, name = '']) => [kind, name] as const));
-    expect(restarted.map(([kind]) => kind)).to.deep.equal(['statefulset', 'deployment', 'deployment']);
+    expect(restarted.map(([kind]) => kind)).to.deep.equal(['statefulset', 'deployment', 'deployment', 'deployment']);
     const kinds = { statefulset: 'StatefulSet', deployment: 'Deployment' } as Record<string, string>;
     for (const [kind = '', name] of restarted) objectOf(manifests, kinds[kind] ?? kind, name);
   });
