@@ -3,7 +3,7 @@ import { settledWithin } from '../kit/async/settled-within.ts';
 
 /** The inputs of each check. */
 export interface ProgressSources {
-  /** Jobs that wait for a worker; undefined while Redis is unavailable or refuses commands. */
+  /** Jobs that wait for a worker; undefined while Redis is unavailable or rejects commands. */
   waitingJobs: () => Promise<number | undefined>;
   /** Resolves when Postgres answers. */
   pingDatabase: () => Promise<unknown>;
@@ -13,7 +13,7 @@ export interface ProgressSources {
   stored: () => number;
 }
 
-/** Time between two checks, and longest wait for one answer, in ms. */
+/** Time between two checks, and the time limit of one answer, in ms. */
 export interface ProgressTimes {
   intervalMs: number;
   answerMs: number;
@@ -24,13 +24,13 @@ export interface ProgressTimes {
  */
 const troubledMs = 200;
 
-/** Consecutive checks without progress before liveness fails: a minute, at five seconds each. */
+/** Consecutive checks without progress until liveness fails: a minute, at five seconds each. */
 const patience = 12;
 
 /**
- * Separates a stuck worker, which needs a restart, from one whose servers are unavailable. Stuck:
- * jobs wait, Redis and Postgres answer, and nothing is stored. It counts checks, not seconds, so
- * that the time of a frozen process does not count.
+ * Tells a stuck worker, which needs a restart, from one whose servers are unavailable. Stuck: jobs
+ * wait, Redis and Postgres answer, and nothing is stored. It counts checks, so the time of a frozen
+ * process does not count.
  */
 export class ProgressWatch {
   readonly name = 'progress watch';
