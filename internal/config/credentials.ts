@@ -23,8 +23,7 @@ export function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.Pro
 }
 
 /**
- * Leaves an invalid address to the check of `REDIS_URL`, and keeps credentials that the address
- * already has.
+ * Leaves an invalid address to the check of `REDIS_URL`, and an address's own credentials alone.
  */
 function addToRedis(node: string, username: string, password: string): string {
   const url = URL.parse(node);
@@ -68,7 +67,8 @@ export interface S3Credentials {
 
 /**
  * Reads `AWS_ACCESS_KEY_ID_FILE` and `AWS_SECRET_ACCESS_KEY_FILE`, the file forms of two SDK
- * variables. @throws {ConfigError} for an unreadable file.
+ * variables.
+ * @throws {ConfigError} for an unreadable file.
  */
 export function s3Credentials(environment: NodeJS.ProcessEnv = process.env): S3Credentials {
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];

@@ -38,7 +38,8 @@ export type Config<Name extends ConfigName> = CleanedEnv<Pick<typeof known, Name
 
 /**
  * Reads and checks settings, once at the start. Empty values count as absent. `defaults` override
- * the settings' own. @throws {ConfigError} that names the first wrong setting, never its value.
+ * the settings' own.
+ * @throws {ConfigError} that names the first wrong setting, never its value.
  */
 export function readConfig<Name extends ConfigName>(
   names: readonly Name[],
@@ -55,9 +56,7 @@ export function readConfig<Name extends ConfigName>(
   });
 }
 
-/**
- * Removes variables that happen to have the name of a tuning constant: only `TUNING` sets those.
- */
+/** Removes variables named like a tuning constant: only `TUNING` sets those. */
 function withoutTuning(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !(name in tuning)));
 }

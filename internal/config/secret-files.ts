@@ -7,8 +7,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Replaces settings with the suffix `_FILE` by the contents of their files. @throws {ConfigError}
- * for an unreadable or empty file, and for a setting in both forms.
+ * Replaces settings with the suffix `_FILE` by the contents of their files.
+ * @throws {ConfigError} for an unreadable or empty file, and for a setting in both forms.
  */
 export function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
   const resolved = { ...environment };

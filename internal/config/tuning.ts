@@ -82,8 +82,8 @@ export const tuning = {
 export type TuningName = keyof typeof tuning;
 
 /**
- * Parses `TUNING`: texts by name. @throws {ConfigError} that names the first part that is no
- * assignment to a constant.
+ * Parses `TUNING`: texts by name.
+ * @throws {ConfigError} that names the first part that assigns to no constant.
  */
 export function parseTuning(text = ''): Partial<Record<TuningName, string>> {
   const parts = text.split(/\s+/).filter((part) => part !== '');

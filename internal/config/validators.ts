@@ -173,10 +173,7 @@ export const postgresUrl = makeExactValidator<string>((text) => {
   throw new Error('must be a postgres:// or postgresql:// address');
 });
 
-/**
- * `name=postgres://…`, separated by spaces. Errors never repeat the value, since it holds
- * passwords.
- */
+/** `name=postgres://…`, separated by spaces. Errors never repeat the value: it holds passwords. */
 export const databaseUrls = makeExactValidator<string>((text) => {
   const names = text
     .trim()

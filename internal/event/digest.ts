@@ -24,9 +24,7 @@ export function sealOf(event: AcceptedEvent, salt: Buffer | undefined = saltOf(e
   return room.toString('base64url');
 }
 
-/**
- * Decodes seals into one buffer, in order. A damaged text decodes to the seal of some other event.
- */
+/** Decodes seals into one buffer, in order. A damaged one becomes the seal of another event. */
 export function readSeals(texts: readonly string[]): Buffer {
   // Decoding all of them in one call takes a fifth of the CPU time.
   const seals = Buffer.from(texts.join(''), 'base64url');
@@ -41,8 +39,8 @@ export function joinSeals(events: readonly AcceptedEvent[]): string {
 }
 
 /**
- * Returns a function that gives the seal of the event at an index. @throws when the text does not
- * hold one seal for each event.
+ * Returns a function that gives the seal of the event at an index.
+ * @throws when the text does not hold one seal for each event.
  */
 export function splitSeals(joined: string, events: number): (at: number) => string {
   if (joined.length !== events * sealLength) throw new Error(`${joined.length} characters are no ${events} seals`);
@@ -56,18 +54,14 @@ export function newSalt(): Buffer {
   return Buffer.from(randomSalt());
 }
 
-/**
- * A salt for the texts of an event; undefined without texts. Overwritten after a few more calls.
- */
+/** A salt for the texts of an event, if it has any. Overwritten after a few more calls. */
 function saltOf(event: AcceptedEvent): Buffer | undefined {
   return textsOf(event).every((text) => text === '') ? undefined : randomSalt();
 }
 
 type Members = Record<string, string | undefined>;
 
-/**
- * The columns of an event in the order of canonical JSON; undefined where the row lacks a member.
- */
+/** The columns of an event in the order of canonical JSON; undefined where a row lacks one. */
 const metadata = membersOf([
   'organization',
   'created_at',
@@ -126,9 +120,7 @@ function metadataOf(event: AcceptedEvent): string {
 /** Holds what is hashed. A new buffer for each event would cost more than the hash. */
 let bytes = Buffer.alloc(4_096);
 
-/**
- * Writes a text into the buffer at `at` and keeps what precedes it; returns where the text ends.
- */
+/** Writes a text into the buffer at `at`, after what is there; returns where the text ends. */
 function write(text: string, at: number): number {
   const most = at + text.length * 3 + 64;
   if (bytes.length < most) bytes = Buffer.concat([bytes.subarray(0, at), Buffer.alloc(most)]);

@@ -47,8 +47,7 @@ export const optionalFields = [
 ] as const satisfies readonly OptionalField[];
 
 /**
- * The number of fields in the first release. Every job holds their texts, and every fingerprint
- * covers them.
+ * How many fields the first release had. Every job holds them, and every fingerprint covers them.
  */
 export const firstFields = 3;
 

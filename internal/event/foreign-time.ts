@@ -1,19 +1,13 @@
 import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 
-/**
- * ISO 8601 as other programs write it: a space for the `T`, an offset without a colon or none at
- * all.
- */
+/** ISO 8601 as other programs write it: a space for the `T`, an offset without a colon, or none. */
 const form = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:([Zz])|([+-]\d\d):?(\d\d)?)?$/;
 
 /** A time in a message that another program wrote for its own purposes. */
 export interface ForeignTime {
   /** The instant in RFC 3339 and UTC, with the given precision; equal for equal instants. */
   readonly instant: string;
-  /**
-   * The `occurred_at` to record; null if it would be out of bounds: the time of acceptance then
-   * stands.
-   */
+  /** The `occurred_at` to record; null if it is out of bounds, so the time of acceptance counts. */
   readonly occurredAt: string | null;
 }
 

@@ -2,10 +2,7 @@ import { RequestError } from '../kit/errors/request-error.ts';
 import type { AcceptedEvent } from './event.ts';
 import { optionalFields } from './fields.ts';
 
-/**
- * The size of an event object with its two UUIDs, and of a string header, in bytes. Measured on
- * Node 24.
- */
+/** Bytes of an event object with its two UUIDs, and of a string header. Measured on Node 24. */
 const objectBytes = 400;
 const headerBytes = 16;
 

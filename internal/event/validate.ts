@@ -4,9 +4,7 @@ import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 import { eventKinds, validatedSchema, type EventRequest } from './schema.ts';
 import { isLonger, isStorable } from './stored-text.ts';
 
-/**
- * Deepest nesting of a body. A valid event needs one level; ignored extra fields may use the rest.
- */
+/** Deepest nesting of a body. A valid event needs one level; ignored fields may use the rest. */
 export const maxDepth = 32;
 
 /** A JSON Schema compiler with the formats `storable` and `date-time`. */
@@ -16,10 +14,7 @@ export function createSchemaCompiler(): Ajv2020 {
   return compiler.removeKeyword('maxLength').addKeyword(maxLength);
 }
 
-/**
- * The library counts the characters of each text. Checking the length first usually makes that
- * unnecessary.
- */
+/** Usually needs only a text's length, where the library would count its characters. */
 const maxLength: CodeKeywordDefinition = {
   keyword: 'maxLength',
   type: 'string',
@@ -74,10 +69,7 @@ function invalid(faults: FieldError[]): RequestError {
   return new RequestError('invalid-event', 'The body is not a valid execution event; see errors.', faults);
 }
 
-/**
- * A kind that is not a string fails both `type` and `enum` with the same explanation; one is
- * enough.
- */
+/** A kind that is not a string fails `type` and `enum` alike; one explanation is enough. */
 function withoutRepeats(faults: FieldError[]): FieldError[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

@@ -1,10 +1,7 @@
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Batcher } from './batcher.ts';
 
-/**
- * Checks without a stored batch until a database counts as unavailable, and their interval: three
- * seconds in all.
- */
+/** Checks without a stored batch until a database counts as unavailable, and their interval. */
 const [patience, checkMs] = [6, 500];
 
 /** Consecutive checks without progress, and the batches that were stored before them. */

@@ -3,9 +3,7 @@ import type { StoredBatch } from '../event/outcome/stored-batch.ts';
 
 /** The store operations that the worker needs. */
 export interface EventStore {
-  /**
-   * Inserts the new events and updates the outcomes of their executions, atomically. Idempotent.
-   */
+  /** Inserts the new events and updates their executions' outcomes, atomically. Idempotent. */
   recordEvents(events: readonly AcceptedEvent[]): Promise<StoredBatch>;
   /** Stores a rejected event with the reason. Resolves with true if it is new. Idempotent. */
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<boolean>;

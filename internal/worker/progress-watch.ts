@@ -19,9 +19,7 @@ export interface ProgressTimes {
   answerMs: number;
 }
 
-/**
- * Time between two checks while a server is unavailable, in ms. Those checks never count as stuck.
- */
+/** Time between two checks while a server is unavailable, in ms. Those never count as stuck. */
 const troubledMs = 200;
 
 /** Consecutive checks without progress until liveness fails: a minute, at five seconds each. */
@@ -58,9 +56,7 @@ export class ProgressWatch {
     return this.#databaseProblem;
   }
 
-  /**
-   * For liveness: why the process needs a restart. Never because Redis or Postgres is unavailable.
-   */
+  /** For liveness: why the process needs a restart. Never because a server is unavailable. */
   get stuck(): string | undefined {
     if (this.#idleLooks < patience) return undefined;
     const seconds = Math.round((this.#idleLooks * this.#times.intervalMs) / 1_000);

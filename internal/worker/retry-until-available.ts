@@ -12,9 +12,7 @@ export interface RetryPauses {
   retryMaxMs: number;
 }
 
-/**
- * Retries batches until Postgres is available, and reports that in metrics and log. No batch fails.
- */
+/** Retries batches until Postgres is available, and reports the outage. No batch fails. */
 export class RetryUntilAvailable {
   readonly #pauses: RetryPauses;
   readonly #metrics: StoreMetrics;
