@@ -32,7 +32,7 @@ export async function whileMarked<T>(
 ): Promise<T> {
   const key = queueKey(queueName, String(job.id));
   if ((await redis.hincrby(key, 'alone', 1)) > mostAlone) {
-    throw new SetAside('deadly', 'workers died with the job, also while it was alone');
+    throw new SetAside('deadly', 'workers died with the job, even while it ran alone');
   }
   const unmark = (): Promise<unknown> => redis.hdel(key, 'alone').catch(() => undefined);
   const ended = new AbortController();

@@ -76,7 +76,7 @@ function collect(stream: Transform, size: number): { end: () => Buffer | undefin
   const content = Buffer.allocUnsafe(size);
   let bytes = 0;
   const take = (piece: Buffer): void => {
-    if (bytes + piece.length > size) stream.destroy(new Error(`the frame becomes more than ${size} bytes`));
+    if (bytes + piece.length > size) stream.destroy(new Error(`the frame exceeds ${size} bytes`));
     else bytes += piece.copy(content, bytes);
   };
   stream.on('data', take);

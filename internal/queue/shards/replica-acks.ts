@@ -43,7 +43,7 @@ export function acknowledgedBackend(
  */
 function requireAcks(id: number, lastId: number, acks: number, replicas: number): void {
   if (!(id > 0)) throw new Error(`Redis refused the job: ${id}`);
-  if (!(lastId >= id)) throw new Unacknowledged('Redis added the batch after the question to its replicas');
+  if (!(lastId >= id)) throw new Unacknowledged('Redis added the batch after asking its replicas');
   if (!(acks >= replicas)) throw new Unacknowledged(`${acks} of ${replicas} replicas acknowledged the batch in time`);
 }
 
