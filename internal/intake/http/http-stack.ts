@@ -22,7 +22,7 @@ export interface HttpStack {
   handler: (app: Koa) => Handler;
   /** Selects the route of a request; passes to the next middleware if no route matches. */
   routes: (router: Router) => Middleware;
-  /** Creates a reader for bodies of up to `limit` bytes, of the types (JSON by default). */
+  /** Creates a reader for bodies of up to `limit` bytes and of these types (default: JSON). */
   bodyReader: (limit: number, types?: readonly string[]) => ReadBytes;
   /**
    * Answers with a JSON text, or its bytes, and with the headers `Receipt-Id` and

@@ -28,7 +28,7 @@ local function oldestOf(prefix)
     return time
   end
   local function keep()
-    -- A Redis that is full or read-only refuses: the next look starts where this one did.
+    -- A full or read-only Redis refuses this: the next read then starts where this one did.
     redis.pcall('HSET', prefix .. 'oldest', 'id', string.format('%.0f', first), 'at', oldest or '')
   end
   local active, wait, delayed = prefix .. 'active', prefix .. 'wait', prefix .. 'delayed'

@@ -70,7 +70,7 @@ function sizeOf(frame: Buffer): number {
   }
 }
 
-/** @throws {UnknownFormat} if the work returns one: thrown inside, it would end the decompressor. */
+/** @throws {UnknownFormat} that the work returns: thrown inside, it would end the decompressor. */
 async function damagedOn(work: () => Promise<AcceptedEvent[] | UnknownFormat>): Promise<AcceptedEvent[]> {
   const events = await work().catch((error: unknown) => {
     throw new DamagedJob('the job does not hold events', { cause: error });
