@@ -2,8 +2,8 @@ import { ConfigError, withSecretFiles } from './secret-files.ts';
 import { splitShards } from './validators.ts';
 
 /**
- * Adds the user name and password to the addresses of Redis, encoded. Their own settings may hold
- * any character.
+ * Adds the encoded user name and password to the Redis addresses. As separate settings they may
+ * hold any character.
  */
 export function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
@@ -23,8 +23,7 @@ export function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.Pro
 }
 
 /**
- * Returns an invalid address unchanged for the check of `REDIS_URL`; keeps credentials in the
- * address.
+ * Leaves an invalid address to the check of `REDIS_URL`, and an address's own credentials alone.
  */
 function addToRedis(node: string, username: string, password: string): string {
   const url = URL.parse(node);
@@ -35,8 +34,8 @@ function addToRedis(node: string, username: string, password: string): string {
 }
 
 /**
- * Adds what `PGUSER_FILE` and `PGPASSWORD_FILE` hold to the addresses of Postgres that lack it: the
- * forms with files of two variables of libpq, which the client reads itself.
+ * Adds the contents of `PGUSER_FILE` and `PGPASSWORD_FILE` to Postgres addresses that lack them.
+ * The client itself reads libpq's `PGUSER` and `PGPASSWORD`.
  */
 export function withPostgresCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PGUSER_FILE: userFile, PGPASSWORD_FILE: passwordFile } = environment;
@@ -46,7 +45,7 @@ export function withPostgresCredentials(environment: NodeJS.ProcessEnv): NodeJS.
   for (const name of ['DATABASE_URL', 'CONSOLE_DATABASE_URL'] as const) {
     const url = URL.parse(complete[name] ?? '');
     if (url === null) continue;
-    // The address of a socket has no place for them but its query.
+    // The address of a socket can only hold them in its query.
     const isSocket = url.host === '';
     if (user !== '' && url.username === '') {
       if (isSocket) url.searchParams.set('user', user);
@@ -61,15 +60,15 @@ export function withPostgresCredentials(environment: NodeJS.ProcessEnv): NodeJS.
   return complete;
 }
 
-/** The credentials of S3 in files; the SDK of AWS finds all others itself. */
+/** S3 credentials from files; the AWS SDK finds all others itself. */
 export interface S3Credentials {
   credentials?: { accessKeyId: string; secretAccessKey: string };
 }
 
 /**
- * Reads `AWS_ACCESS_KEY_ID_FILE` and `AWS_SECRET_ACCESS_KEY_FILE`, the forms with files of two
- * variables of the SDK.
- * @throws {ConfigError} for a file that cannot be read.
+ * Reads `AWS_ACCESS_KEY_ID_FILE` and `AWS_SECRET_ACCESS_KEY_FILE`, the file forms of two SDK
+ * variables.
+ * @throws {ConfigError} for an unreadable file.
  */
 export function s3Credentials(environment: NodeJS.ProcessEnv = process.env): S3Credentials {
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];

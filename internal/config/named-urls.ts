@@ -1,4 +1,4 @@
-/** The entries of `DATABASE_URLS` or `CONSOLE_DATABASE_URLS`: name → address, in order. */
+/** Parses `DATABASE_URLS` or `CONSOLE_DATABASE_URLS`: name → address, in order. */
 export function namedUrls(setting: string | undefined): ReadonlyMap<string, string> {
   const parts = setting === undefined ? [] : setting.split(/\s+/);
   return new Map(

@@ -6,6 +6,6 @@ export const overflowSettings = {
     min: 0,
     max: 1e9,
     default: 0,
-    desc: 'Events a second of one organization and ingest, beyond which its events go to the overflow lane; 0 for never',
+    desc: 'Events a second of one organization at one ingest, beyond which its events go to the overflow lane; 0 for never',
   }),
 };

@@ -16,7 +16,7 @@ export const processSettings = [
   'SHUTDOWN_TIMEOUT_MS',
 ] as const;
 
-/** @throws {ConfigError} when the drain delay leaves no time to stop. */
+/** @throws {ConfigError} when the drain delay leaves no time for the stop. */
 export function requireTimeToStop(config: Config<'DRAIN_DELAY_MS' | 'SHUTDOWN_TIMEOUT_MS'>): void {
   if (config.SHUTDOWN_TIMEOUT_MS > config.DRAIN_DELAY_MS) return;
   throw new ConfigError('SHUTDOWN_TIMEOUT_MS must be longer than DRAIN_DELAY_MS, which is a part of it');

@@ -12,7 +12,7 @@ const known = { ...settings, ...tuning };
 export type ConfigName = SettingName | TuningName;
 
 /**
- * Settings that hold a password, or a long text. The setting with the suffix `_FILE` names a file
+ * Settings that hold a password or a long text. With the suffix `_FILE`, the setting names a file
  * to read instead.
  */
 const secrets = [
@@ -30,15 +30,15 @@ const secrets = [
   'LEDGER_MAC_KEY',
 ] as const satisfies SettingName[];
 
-/** Settings with several addresses, each of which may be that of a file which holds it. */
+/** Settings with several addresses; each entry may be the address of a file that holds it. */
 const lists = ['DATABASE_URLS', 'CONSOLE_DATABASE_URLS'] as const satisfies SettingName[];
 
 /** The typed and checked values of some settings. */
 export type Config<Name extends ConfigName> = CleanedEnv<Pick<typeof known, Name>>;
 
 /**
- * Reads and checks settings once, at the start. Empty values count as absent. `defaults` win over
- * the settings' own defaults.
+ * Reads and checks settings, once at the start. Empty values count as absent. `defaults` override
+ * the settings' own.
  * @throws {ConfigError} that names the first wrong setting, never its value.
  */
 export function readConfig<Name extends ConfigName>(
@@ -56,12 +56,12 @@ export function readConfig<Name extends ConfigName>(
   });
 }
 
-/** A constant is no variable: a name that the environment has by chance means nothing. */
+/** Removes variables named like a tuning constant: only `TUNING` sets those. */
 function withoutTuning(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !(name in tuning)));
 }
 
-/** True when a setting or its `_FILE` variant is set: one that only some processes require. */
+/** True if a setting or its `_FILE` form is set. For settings that only some processes require. */
 export function isGiven(
   name: (typeof secrets)[number] | 'PUBLIC_URL' | 'CONSOLE_PUBLIC_URL',
   environment: NodeJS.ProcessEnv = process.env,
@@ -70,7 +70,7 @@ export function isGiven(
   return name in given || `${name}_FILE` in given;
 }
 
-/** Adds what files hold, and credentials that have variables of their own. */
+/** Adds the contents of files, and credentials from their own variables. */
 function complete(environment: NodeJS.ProcessEnv, names: readonly ConfigName[]): NodeJS.ProcessEnv {
   const isRead = (name: ConfigName): boolean => names.includes(name);
   const resolved = withAddressFiles(withSecretFiles(environment, secrets.filter(isRead)), lists.filter(isRead));

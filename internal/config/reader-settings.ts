@@ -6,7 +6,7 @@ export const readerSettings = {
     min: 100,
     max: 600_000,
     default: 5_000,
-    desc: 'Longest duration of one query; the reader gets 503 after it',
+    desc: 'Longest duration of one query; after it the reader gets 503',
   }),
   READ_RATE: wholeNumber({
     min: 1,

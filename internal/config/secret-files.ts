@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** An invalid setting. The message is one line; the process ends with it. */
+/** An invalid setting. The process ends with this one-line message. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * The environment with the texts of files in place of the settings with the suffix `_FILE`.
+ * Replaces settings with the suffix `_FILE` by the contents of their files.
  * @throws {ConfigError} for an unreadable or empty file, and for a setting in both forms.
  */
 export function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
@@ -22,8 +22,8 @@ export function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly 
 }
 
 /**
- * The environment with the texts of files in place of addresses `file:///…` in lists of named
- * addresses. So each address of a list may come from a file of its own.
+ * Replaces `file:///…` entries in lists of named addresses by the contents of the files. So each
+ * address of a list can come from its own file.
  */
 export function withAddressFiles(environment: NodeJS.ProcessEnv, lists: readonly string[]): NodeJS.ProcessEnv {
   const resolved = { ...environment };

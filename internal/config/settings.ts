@@ -20,10 +20,7 @@ import {
   wholeNumber,
 } from './validators.ts';
 
-/**
- * Every setting, with its default. A setting without a default is required by the processes that
- * use it.
- */
+/** Every setting, with its default. Processes that use a setting without a default require it. */
 export const settings = {
   PORT: portNumber({ default: 8080, desc: 'HTTP port for a proxy that ends TLS; plain HTTP gets 301' }),
   HTTPS_PORT: portNumber({ default: undefined, desc: 'HTTPS port, with TLS in the pod; off unless set' }),
@@ -36,13 +33,16 @@ export const settings = {
   }),
   PUBLIC_URL: httpsUrl({ desc: 'The https:// address of callers; the target of 301s' }),
   CONSOLE_PUBLIC_URL: httpsUrl({ desc: 'The https:// address readers use; 301s and links to next pages lead there' }),
-  TRUST_PROXY: flag({ default: false, desc: 'Trust X-Forwarded-Proto and -For; only behind a proxy that sets them' }),
+  TRUST_PROXY: flag({
+    default: false,
+    desc: 'true trusts X-Forwarded-Proto and -For; only behind a proxy that sets them',
+  }),
   REDIS_URL: redisUrls({
-    desc: 'redis:// or rediss://; several with commas are a Redis Cluster, several with spaces the shards of the queue',
+    desc: 'redis:// or rediss://; commas separate the nodes of a Redis Cluster, spaces the shards of the queue',
   }),
   REDIS_DRAIN_URL: redisUrls({
     default: [],
-    desc: 'Former shards, separated by spaces: ingest leaves them, workers and controller still read them',
+    desc: 'Former shards, separated by spaces: ingest no longer writes to them, workers and controller still read them',
   }),
   QUEUE_SHARDS: wholeNumber({
     min: 1,
@@ -52,7 +52,7 @@ export const settings = {
   }),
   REDIS_SENTINELS: hostList({
     default: [],
-    desc: 'host:port of each Redis Sentinel, comma-separated; the host of REDIS_URL is then the name of the master',
+    desc: 'host:port of each Redis Sentinel, comma-separated; the host in REDIS_URL is then the name of the master',
   }),
   REDIS_SENTINEL_USERNAME: str({ default: undefined, desc: 'User name of the Sentinels' }),
   REDIS_SENTINEL_PASSWORD: str({ default: undefined, desc: 'Password of the Sentinels' }),
@@ -60,14 +60,14 @@ export const settings = {
     min: 0,
     max: 100,
     default: 0,
-    desc: 'Replicas of Redis that must have an event before its 201, or before a worker moves it',
+    desc: 'Redis replicas that must acknowledge an event before its 201, or before a worker moves it',
   }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User name, if REDIS_URL has none' }),
   REDIS_PASSWORD: str({ default: undefined, desc: 'Password, if REDIS_URL has none; any characters' }),
   ...databaseSettings,
   OIDC_ISSUER: issuerUrl({
     default: undefined,
-    desc: 'Issuer of the OpenID Connect provider at which people log in to the console; off unless set',
+    desc: 'Issuer of the OpenID Connect provider through which people log in to the console; off unless set',
   }),
   OIDC_CLIENT_ID: str({ default: undefined, desc: 'Client id of the console at the provider' }),
   OIDC_CLIENT_SECRET: str({ default: undefined, desc: 'Client secret; none for a public client' }),
@@ -80,7 +80,7 @@ export const settings = {
     default: undefined,
     desc: "Which groups read or own which organizations, in YAML: {billing: acme, ops: {organization: '*', role: owner}}",
   }),
-  CONSOLE_MANAGE: flag({ default: true, desc: 'false makes a console that only reads: owners are readers' }),
+  CONSOLE_MANAGE: flag({ default: true, desc: 'false makes the console read-only: owners become readers' }),
   OIDC_PROXY_AUDIENCE: str({
     default: undefined,
     desc: 'Client id of a proxy that logs people in and sends their id token as Authorization: Bearer; off unless set',
@@ -89,13 +89,13 @@ export const settings = {
     min: 5,
     max: 525_600,
     default: 120,
-    desc: 'How long a session of the console lasts without use',
+    desc: 'How long an unused console session lasts',
   }),
   SESSION_HOURS: wholeNumber({
     min: 1,
     max: 8_760,
     default: 12,
-    desc: 'How long a session of the console lasts after the login',
+    desc: 'How long a console session lasts after login',
   }),
   QUEUE_NAME: queueName({ default: 'events', desc: 'Name of the queue in Redis' }),
   TOKENS_NAMESPACE: str({ default: undefined, desc: "Namespace of the token Secrets; the pod's namespace unless set" }),
@@ -107,12 +107,12 @@ export const settings = {
   KUBERNETES_SERVICE_HOST: str({ default: undefined, desc: 'Host of the API server; set by Kubernetes' }),
   KUBERNETES_SERVICE_PORT: portNumber({ default: 443, desc: 'Port of the API server; set by Kubernetes' }),
   KUBECONFIG: str({ default: undefined, desc: "A kubeconfig file to use instead of the pod's account" }),
-  REQUIRE_DURABLE_REDIS: flag({ default: false, desc: 'true keeps events out of a Redis that may lose them' }),
+  REQUIRE_DURABLE_REDIS: flag({ default: false, desc: 'true refuses events while Redis may lose them' }),
   ORGANIZATION_RATE: wholeNumber({
     min: 0,
     max: 1e9,
     default: 0,
-    desc: 'Events a second of one organization that one ingest takes, beyond which it gets 429; 0 for no limit',
+    desc: 'Events a second that one ingest accepts from an organization, beyond which it gets 429; 0 for no limit',
   }),
   ...overflowSettings,
   ...keySettings,
@@ -120,7 +120,7 @@ export const settings = {
     min: 2,
     max: 100,
     default: 10,
-    desc: 'Connections to Postgres a console holds, so queries at once',
+    desc: 'Postgres connections of a console, and so its concurrent queries',
   }),
   ...readerSettings,
   RETENTION_DAYS: wholeNumber({
@@ -134,7 +134,7 @@ export const settings = {
     min: 0,
     max: 10_000,
     default: 200,
-    desc: 'Most organizations named in metrics; further ones are `other`. 0 names none',
+    desc: 'Most organizations named in metrics; the rest count as `other`. 0 names none',
   }),
   AUTOMATIONS_FILE: str({
     default: undefined,
@@ -142,24 +142,30 @@ export const settings = {
   }),
   AUTOMATIONS_NAMESPACES: namespaces({
     default: undefined,
-    desc: 'Namespaces whose Automations and Webhooks count, separated by commas; all of the cluster unless set',
+    desc: 'Namespaces whose Automations and Webhooks count, comma-separated; all namespaces unless set',
   }),
   CAPTURE_JOBS: flag({ default: false, desc: 'true records the Jobs with the label runledger.dev/capture' }),
-  ALERTMANAGER_URLS: urlList({ default: [], desc: 'Every replica of Alertmanager, comma-separated; no load balancer' }),
-  WEBHOOK_ALLOW_PRIVATE: flag({ default: false, desc: 'Let webhooks connect to private addresses, but for metadata' }),
+  ALERTMANAGER_URLS: urlList({
+    default: [],
+    desc: 'Address of every Alertmanager replica, comma-separated; not a load balancer',
+  }),
+  WEBHOOK_ALLOW_PRIVATE: flag({
+    default: false,
+    desc: 'true lets webhooks connect to private addresses, except metadata services',
+  }),
   METRICS_AUTOMATIONS: wholeNumber({
     min: 0,
     max: 10_000,
     default: 0,
-    desc: 'Most automations with a gauge of their verdicts; 0 has none',
+    desc: 'Most automations with a verdict gauge of their own; 0 for none',
   }),
   LOG_LEVEL: str({
     default: 'info',
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    desc: 'Least severe level that is logged',
+    desc: 'Least severe level to log',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined, desc: 'Address for traces (OTLP over HTTP); off unless set' }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: str({ default: undefined, desc: 'Full address for traces, with the path' }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: str({ default: undefined, desc: 'Full address for traces, including the path' }),
   OTEL_TRACES_EXPORTER: str({ default: undefined, choices: ['otlp', 'none'], desc: 'none turns traces off' }),
   OTEL_TRACES_SAMPLER: str({
     default: 'parentbased_always_on',
@@ -171,7 +177,7 @@ export const settings = {
       'parentbased_always_off',
       'parentbased_traceidratio',
     ],
-    desc: 'Selects the recorded traces',
+    desc: 'Selects which traces are recorded',
   }),
   OTEL_TRACES_SAMPLER_ARG: ratio({ default: 1, desc: 'Share of recorded traces, for the ratio samplers' }),
   OTEL_BSP_SCHEDULE_DELAY: wholeNumber({ min: 1, max: 600_000, default: 5_000, desc: 'Pause between sends, in ms' }),
@@ -180,7 +186,7 @@ export const settings = {
     min: 0,
     max: 60_000,
     default: 3_000,
-    desc: 'Time from readiness false until the process stops accepting, so that load balancers notice',
+    desc: 'Time between failing readiness and the stop, so that load balancers notice',
   }),
   SHUTDOWN_TIMEOUT_MS: wholeNumber({
     min: 1_000,

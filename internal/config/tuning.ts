@@ -5,8 +5,8 @@ import { flag, ratio, wholeNumber } from './validators.ts';
 const mebi = 1024 * 1024;
 
 /**
- * Constants that tests, benches and `make run` set to other values, all of them by one variable:
- * `TUNING="JOB_LOCK_MS=1000 FAST_PATH=false"`. An operator has no reason to.
+ * Constants that tests, benchmarks and `make run` override, all in one variable:
+ * `TUNING="JOB_LOCK_MS=1000 FAST_PATH=false"`. Operators have no reason to change them.
  */
 export const tuning = {
   FAST_PATH: flag({ default: true, desc: 'false serves the same API with plain Koa, at more CPU time per event' }),
@@ -15,36 +15,49 @@ export const tuning = {
     min: 1,
     max: 1_000_000_000,
     default: 1_000_000,
-    desc: 'Jobs in the queue from which ingest answers 503',
+    desc: 'Jobs in the queue at which ingest starts to answer 503',
   }),
-  REDIS_MAX_MEMORY_RATIO: ratio({ default: 0.75, desc: "Share of Redis' maxmemory from which ingest answers 503" }),
-  OVERFLOW_SHARE: ratio({ default: 0.5, desc: 'Share of both limits above from which the overflow lane is full' }),
+  REDIS_MAX_MEMORY_RATIO: ratio({
+    default: 0.75,
+    desc: "Share of Redis' maxmemory at which ingest starts to answer 503",
+  }),
+  OVERFLOW_SHARE: ratio({ default: 0.5, desc: 'Share of both limits above at which the overflow lane is full' }),
   COMMITS_IN_FLIGHT: wholeNumber({
     min: 1,
     max: 64,
     default: 4,
-    desc: 'Most commits to Redis at once; a second one starts only for a full batch',
+    desc: 'Most concurrent commits to Redis; a second one starts only for a full batch',
   }),
   BUFFER_EVENTS: wholeNumber({
     min: 1,
     max: 1e6,
     default: 20_000,
-    desc: 'Waiting events from which ingest answers 503',
+    desc: 'Waiting events at which ingest starts to answer 503',
   }),
-  WORKER_CONCURRENCY: wholeNumber({ min: 1, max: 10_000, default: 100, desc: 'Most jobs of a worker at once' }),
-  STORE_BATCH_EVENTS: wholeNumber({ min: 1, max: 20_000, default: 2_000, desc: 'Most events in one statement, about' }),
-  STORE_STATEMENTS_IN_FLIGHT: wholeNumber({ min: 1, max: 16, default: 2, desc: 'Most statements to Postgres at once' }),
+  WORKER_CONCURRENCY: wholeNumber({ min: 1, max: 10_000, default: 100, desc: 'Most concurrent jobs of a worker' }),
+  STORE_BATCH_EVENTS: wholeNumber({
+    min: 1,
+    max: 20_000,
+    default: 2_000,
+    desc: 'Approximate limit of events in one statement',
+  }),
+  STORE_STATEMENTS_IN_FLIGHT: wholeNumber({
+    min: 1,
+    max: 16,
+    default: 2,
+    desc: 'Most concurrent statements to Postgres',
+  }),
   JOB_LOCK_MS: wholeNumber({
     min: 1_000,
     max: 600_000,
     default: 15_000,
-    desc: 'Time until another worker takes the jobs of a dead one, plus or minus a third',
+    desc: 'Time until another worker takes over the jobs of a dead one, plus or minus a third',
   }),
   MAINTENANCE_INTERVAL_MS: wholeNumber({
     min: 1_000,
     max: 86_400_000,
     default: 600_000,
-    desc: 'Time between two runs of the maintenance of partitions',
+    desc: 'Time between two runs of partition maintenance',
   }),
   ERASE_BATCH_EVENTS: wholeNumber({
     min: 1,
@@ -56,7 +69,7 @@ export const tuning = {
     min: 1,
     max: 10_000,
     default: 4,
-    desc: 'Requests of one read token that one console serves at once',
+    desc: 'Concurrent requests of one read token at one console',
   }),
   STREAMS_PER_TOKEN: wholeNumber({ min: 1, max: 10_000, default: 20, desc: 'Open streams of one read token' }),
   STREAM_EVENTS_PER_SECOND: wholeNumber({ min: 1, max: 10_000, default: 200, desc: 'Most events on one stream' }),
@@ -69,8 +82,8 @@ export const tuning = {
 export type TuningName = keyof typeof tuning;
 
 /**
- * The values of `TUNING`, as texts by name.
- * @throws {ConfigError} that names the first part that sets nothing.
+ * Parses `TUNING`: texts by name.
+ * @throws {ConfigError} that names the first part that assigns to no constant.
  */
 export function parseTuning(text = ''): Partial<Record<TuningName, string>> {
   const parts = text.split(/\s+/).filter((part) => part !== '');

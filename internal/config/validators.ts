@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { makeExactValidator } from 'envalid';
 
-/** A setting that is a whole number from `min` to `max`. */
+/** A whole number from `min` to `max`. */
 export function wholeNumber({ min, max, ...spec }: { min: number; max: number; default: number; desc: string }) {
   const validator = makeExactValidator<number>((text) => {
     const value = Number(text);
@@ -56,8 +56,8 @@ export const urlList = makeExactValidator<readonly URL[]>((text) =>
 );
 
 /**
- * Addresses with spaces between: `file:///folder`, `s3://bucket/prefix?days=365`, and `https://…`
- * with a public key after `#`; `http://…` on this machine.
+ * Addresses separated by spaces: `file:///folder`, `s3://bucket/prefix?days=365`, and `https://…`
+ * with a public key after `#`; also `http://…` on this machine.
  */
 export const witnessUrls = makeExactValidator<readonly URL[]>((text) =>
   text
@@ -76,7 +76,7 @@ export const witnessUrls = makeExactValidator<readonly URL[]>((text) =>
     }),
 );
 
-/** A bucket that keeps each checkpoint for 1 to 36,500 days, the most that S3 takes. */
+/** True for a bucket that keeps each checkpoint for 1 to 36,500 days; S3 allows no more. */
 function isLockedBucket({ protocol, hostname, username, password, port, search, hash }: URL): boolean {
   const days = Number(/^\?days=(\d{1,5})$/.exec(search)?.[1]);
   const isBare = `${username}${password}${port}${hash}` === '';
@@ -100,7 +100,7 @@ export const issuerUrl = makeExactValidator<URL>((text) => {
   throw new Error('must be an https:// address without user, query or fragment');
 });
 
-/** Scopes of OpenID Connect, with spaces between. */
+/** OpenID Connect scopes, separated by spaces. */
 export const scopes = makeExactValidator<string>((text) => {
   const given = text.trim().split(/\s+/);
   if (given.includes('openid')) return given.join(' ');
@@ -126,9 +126,9 @@ export const hostList = makeExactValidator<readonly URL[]>((text) =>
 );
 
 /**
- * `redis://` or `rediss://`. Several with commas are the nodes of a cluster, several with spaces
- * the shards of the queue. An absolute path is a Unix socket. Errors never repeat the value, which
- * holds a password.
+ * `redis://` or `rediss://`. Commas separate the nodes of a cluster, spaces the shards of the
+ * queue. An absolute path is a Unix socket. Errors never repeat the value, since it holds a
+ * password.
  */
 export const redisUrls = makeExactValidator<readonly string[]>((text) => {
   const shards = splitShards(text).map(redisUrl);
@@ -136,7 +136,7 @@ export const redisUrls = makeExactValidator<readonly string[]>((text) => {
   throw new Error('must not name the same Redis twice');
 });
 
-/** The addresses of the shards: separated by spaces, except in the path of a Unix socket. */
+/** Splits the addresses of the shards at spaces, except in the path of a Unix socket. */
 export function splitShards(text: string): string[] {
   return text.startsWith('/') ? [text] : text.trim().split(/\s+(?!,)(?<!,\s*)/);
 }
@@ -166,7 +166,7 @@ export const archiveUrl = makeExactValidator<string>((text) => {
   throw new Error('must be s3://bucket/prefix or file:///folder');
 });
 
-/** `postgres://` or `postgresql://`. Errors never repeat the value, which holds a password. */
+/** `postgres://` or `postgresql://`. Errors never repeat the value, since it holds a password. */
 export const postgresUrl = makeExactValidator<string>((text) => {
   const protocol = URL.parse(text)?.protocol;
   if (protocol === 'postgres:' || protocol === 'postgresql:') return text;
@@ -189,7 +189,7 @@ export const databaseUrls = makeExactValidator<string>((text) => {
   return text.trim();
 });
 
-/** The name of the queue; BullMQ builds Redis keys from it. */
+/** The queue's name, from which BullMQ builds Redis keys. */
 export const queueName = makeExactValidator<string>((text) => {
   if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text;
   throw new Error('must be 1 to 64 letters, digits, dots, dashes or underscores');

@@ -4,18 +4,18 @@ import type { AcceptedEvent } from './event.ts';
 import { optionalFields, textsOf } from './fields.ts';
 import { isoTime } from './iso-time.ts';
 
-/** The length of a salt, and of a seal: a salt and a digest. In bytes. */
+/** The sizes of a salt, and of a seal (a salt and a digest), in bytes. */
 export const [saltSize, sealSize] = [16, 48];
 
-/** The length of a seal in a job: base64url. */
+/** The length of a seal in a job, in base64url. */
 const sealLength = 64;
 
-/** Room for one seal. */
+/** A buffer for one seal. */
 const room = Buffer.alloc(sealSize);
 
 /**
- * What proves an event, as a text for a job: its salt, 16 random bytes or zeros if it has no texts,
- * and the digest that its leaf holds (docs/design/log.md).
+ * Returns the proof of an event for its job: a salt (16 random bytes, or zeros for an event without
+ * texts) and the digest that its leaf holds (docs/design/log.md).
  */
 export function sealOf(event: AcceptedEvent, salt: Buffer | undefined = saltOf(event)): string {
   room.fill(0, 0, saltSize);
@@ -24,21 +24,24 @@ export function sealOf(event: AcceptedEvent, salt: Buffer | undefined = saltOf(e
   return room.toString('base64url');
 }
 
-/** The bytes of seals, one after the other. A damaged one gives a seal of another event. */
+/** Decodes seals into one buffer, in order. A damaged one becomes the seal of another event. */
 export function readSeals(texts: readonly string[]): Buffer {
-  // One call for all of them takes a fifth of the CPU time.
+  // Decoding all of them in one call takes a fifth of the CPU time.
   const seals = Buffer.from(texts.join(''), 'base64url');
   if (seals.length === texts.length * sealSize) return seals;
   const whole = (text: string): Buffer => Buffer.concat([Buffer.from(text, 'base64url')], sealSize);
   return Buffer.concat(texts.map(whole));
 }
 
-/** The seals of events, one after the other. */
+/** Joins the seals of events, in order. */
 export function joinSeals(events: readonly AcceptedEvent[]): string {
   return events.map((event) => event.seal ?? sealOf(event)).join('');
 }
 
-/** Gives the seal of an event by its place. @throws when they are not those of so many events. */
+/**
+ * Returns a function that gives the seal of the event at an index.
+ * @throws when the text does not hold one seal for each event.
+ */
 export function splitSeals(joined: string, events: number): (at: number) => string {
   if (joined.length !== events * sealLength) throw new Error(`${joined.length} characters are no ${events} seals`);
   return (at) => joined.slice(at * sealLength, (at + 1) * sealLength);
@@ -51,14 +54,14 @@ export function newSalt(): Buffer {
   return Buffer.from(randomSalt());
 }
 
-/** A salt for the texts of an event; undefined if it has none. Valid for the next few calls. */
+/** A salt for the texts of an event, if it has any. Overwritten after a few more calls. */
 function saltOf(event: AcceptedEvent): Buffer | undefined {
   return textsOf(event).every((text) => text === '') ? undefined : randomSalt();
 }
 
 type Members = Record<string, string | undefined>;
 
-/** The columns of an event in the order of canonical JSON; undefined where a row has no member. */
+/** The columns of an event in the order of canonical JSON; undefined where a row lacks one. */
 const metadata = membersOf([
   'organization',
   'created_at',
@@ -76,21 +79,21 @@ function membersOf(columns: readonly string[]): Members {
 }
 
 /**
- * The digest that the leaf of an event holds, as Latin-1: that of `eventDigest` in
- * `internal/ledger`, in a third of its CPU time.
+ * The digest in the leaf of an event, as Latin-1. Equals `eventDigest` of `internal/ledger`, in a
+ * third of the CPU time.
  */
 function digestOf(event: AcceptedEvent, salt: Buffer | undefined): string {
   const end = write(metadataOf(event), 0);
-  // First, since it may give the room another buffer.
+  // First, since it may replace the buffer.
   const ofTexts = textsDigest(event, salt, end);
   bytes.write(ofTexts, end, 'latin1');
   return hash('sha256', bytes.subarray(0, end + 32), 'binary');
 }
 
-/** The digest of no texts, as Latin-1. */
+/** The digest of an event without texts, as Latin-1. */
 const noTextsDigest = hash('sha256', '{}', 'binary');
 
-/** As Latin-1. Uses the room from `at` on. */
+/** As Latin-1. Uses the buffer from `at` on. */
 function textsDigest(event: AcceptedEvent, salt: Buffer | undefined, at: number): string {
   if (salt === undefined) return noTextsDigest;
   for (const { column, property } of optionalFields)
@@ -100,7 +103,7 @@ function textsDigest(event: AcceptedEvent, salt: Buffer | undefined, at: number)
   return hash('sha256', bytes.subarray(at, end), 'binary');
 }
 
-/** One object serves all events. */
+/** Reuses one object for all events. */
 function metadataOf(event: AcceptedEvent): string {
   const automationId = event.automationId.toLowerCase();
   metadata['organization'] = event.organization;
@@ -114,10 +117,10 @@ function metadataOf(event: AcceptedEvent): string {
   return JSON.stringify(metadata);
 }
 
-/** Room for what is hashed: a new buffer for each event costs more than the hash. */
+/** Holds what is hashed. A new buffer for each event would cost more than the hash. */
 let bytes = Buffer.alloc(4_096);
 
-/** Writes a text at a place of the room, which keeps what is before; returns where it ends. */
+/** Writes a text into the buffer at `at`, after what is there; returns where the text ends. */
 function write(text: string, at: number): number {
   const most = at + text.length * 3 + 64;
   if (bytes.length < most) bytes = Buffer.concat([bytes.subarray(0, at), Buffer.alloc(most)]);

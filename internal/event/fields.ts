@@ -1,8 +1,8 @@
-/** An optional text of an event, and its name in each form of the event. */
+/** An optional text of an event, and its name in each representation. */
 export interface OptionalField {
   /** In {@link AcceptedEvent} and in the limits. */
   readonly property: string;
-  /** In the body of a request. */
+  /** In the request body. */
   readonly request: string;
   /** In the answer. */
   readonly recorded: string;
@@ -10,14 +10,14 @@ export interface OptionalField {
   readonly column: string;
   /** The limit, in Unicode characters. */
   readonly maxLength: number;
-  /** How a screen shows it: as a short mark, or as sentences that follow the marks. */
+  /** How a screen shows it: as a short mark, or as sentences after the marks. */
   readonly shown: 'mark' | 'sentences';
 }
 
 /**
  * The one table of optional fields. Types, schema, answer, job, fingerprint, SQL, search, exports,
- * screens and the restoring of dead letters follow it. New fields come last: a job holds the texts
- * in this order, and older jobs hold fewer.
+ * screens and the restore of dead letters follow it. Append new fields: a job holds the texts in
+ * this order, and older jobs hold fewer.
  */
 export const optionalFields = [
   {
@@ -47,7 +47,7 @@ export const optionalFields = [
 ] as const satisfies readonly OptionalField[];
 
 /**
- * The fields of the first release. Every job has their texts, and every fingerprint covers them.
+ * How many fields the first release had. Every job holds them, and every fingerprint covers them.
  */
 export const firstFields = 3;
 
@@ -57,9 +57,9 @@ export type OptionalColumn = Field['column'];
 
 /** A text for each optional field, by property; '' where the caller sent none. */
 export type OptionalTexts = Readonly<Record<OptionalProperty, string>>;
-/** As a request has them: absent and `null` are the same. */
+/** As a request holds them; absent and `null` mean the same. */
 export type RequestTexts = { readonly [Name in Field['request']]?: string | null };
-/** As an answer has them. */
+/** As an answer holds them. */
 export type RecordedTexts = Readonly<Record<Field['recorded'], string>>;
 
 /** The texts of an event, in the order of the table. */
@@ -67,20 +67,20 @@ export function textsOf(event: OptionalTexts): string[] {
   return optionalFields.map(({ property }) => event[property]);
 }
 
-/** A text of an event that is not empty, and the name that answers give to it. */
+/** A text of an event that is not empty, with its name in answers. */
 export interface ShownText {
   readonly name: Field['recorded'];
   readonly text: string;
 }
 
-/** The texts of an event that a screen shows in one way, without the empty ones. */
+/** The texts of an event that a screen shows in this way, without empty ones. */
 export function shownTexts(event: RecordedTexts, shown: Field['shown']): ShownText[] {
   return optionalFields
     .filter((field) => field.shown === shown && event[field.recorded] !== '')
     .map(({ recorded }) => ({ name: recorded, text: event[recorded] }));
 }
 
-/** An event's texts by property; `textOf` gives the text of each field. */
+/** Builds an event's texts by property; `textOf` returns the text of each field. */
 export function optionalTexts(textOf: (field: Field, index: number) => string): OptionalTexts {
   const texts: Partial<Record<OptionalProperty, string>> = {};
   for (const [index, field] of optionalFields.entries()) texts[field.property] = textOf(field, index);

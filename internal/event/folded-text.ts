@@ -1,23 +1,23 @@
-/** The letters that fold to two. */
+/** Letters that fold in their own way. */
 const folds: Readonly<Record<string, string>> = { ß: 'ss', ẞ: 'ss', İ: 'i\u0307', ı: 'ı', ς: 'σ' };
 
 /**
- * A text as searches compare it: of compatible forms one (NFKC), and of letters the small ones. The
- * same in every locale.
+ * Folds a text for comparison: compatible forms become one (NFKC), and letters become lower case.
+ * The same in every locale.
  */
 export function foldedText(text: string): string {
-  // Letter by letter: the sigma of a word's end is small in another way.
+  // Letter by letter, because a sigma at the end of a word has a different lower case.
   return Array.from(text.normalize('NFKC'), foldedLetter).join('');
 }
 
-/** True if a text contains another one, in any letter case and any form of Unicode. */
+/** True if a text contains another, in any letter case and any Unicode form. */
 export function holdsText(text: string, part: string): boolean {
   return foldedText(text).includes(foldedText(part));
 }
 
 /**
- * A test for texts that contain another one, for erasures: also where characters that nobody sees
- * stand between, or where a letter and its mark are one character in small only.
+ * Returns a test for erasures: whether a text contains `part`. It ignores invisible characters, and
+ * treats a letter with a separate mark as the combined character.
  */
 export function containing(part: string): (text: string) => boolean {
   const wanted = seenText(part);

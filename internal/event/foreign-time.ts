@@ -5,15 +5,15 @@ const form = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:([Zz])|([+
 
 /** A time in a message that another program wrote for its own purposes. */
 export interface ForeignTime {
-  /** The instant in RFC 3339, in UTC, as exact as it was given: equal for equal instants. */
+  /** The instant in RFC 3339 and UTC, with the given precision; equal for equal instants. */
   readonly instant: string;
-  /** The `occurred_at` to record; null where only the time of acceptance can be right. */
+  /** The `occurred_at` to record; null if it is out of bounds, so the time of acceptance counts. */
   readonly occurredAt: string | null;
 }
 
 /**
- * Reads a time; undefined if the text is none. A time without an offset is UTC. One outside the
- * limits of `occurred_at` must not lose its event, since nobody can correct it.
+ * Parses a time, in UTC unless it has an offset; undefined for any other text. A time outside the
+ * limits of `occurred_at` must not reject the event, since nobody can correct it.
  */
 export function foreignTime(text: string, now = Date.now()): ForeignTime | undefined {
   const [, date, time, fraction = '', , hours, minutes = '00'] = form.exec(text) ?? [];

@@ -2,16 +2,16 @@ import { RequestError } from '../kit/errors/request-error.ts';
 import type { AcceptedEvent } from './event.ts';
 import { optionalFields } from './fields.ts';
 
-/** The object of an event with its two UUIDs, and the header of a text. Measured on Node 24. */
+/** Bytes of an event object with its two UUIDs, and of a string header. Measured on Node 24. */
 const objectBytes = 400;
 const headerBytes = 16;
 
-/** V8 keeps a text with such a character in two bytes a character. */
+/** V8 stores a string with such a character in two bytes a character. */
 const wide = /[^\0-\xff]/;
 
 /**
- * Returns the bytes that an event takes in the memory of a process, about. Cheap: V8 answers the
- * search at once for a text of one byte a character.
+ * Estimates the memory that an event takes, in bytes. Cheap: for a one-byte string V8 answers the
+ * search without a scan.
  */
 export function heldBytes(event: AcceptedEvent): number {
   let bytes = objectBytes + heldTextBytes(event.executionId);
@@ -19,15 +19,15 @@ export function heldBytes(event: AcceptedEvent): number {
   return bytes;
 }
 
-/** Returns the bytes that a text takes in memory, about: 0 for an empty text. */
+/** Estimates the memory that a text takes, in bytes; 0 for an empty text. */
 export function heldTextBytes(text: string): number {
   if (text.length === 0) return 0;
   return headerBytes + (wide.test(text) ? 2 : 1) * text.length;
 }
 
 /**
- * Most bytes of memory that the events of one request may take, and so one job. Each body of
- * `bulkBodyLimit` stays below it; a worker can hold several such jobs.
+ * The most memory, in bytes, that the events of one request, and so of one job, may take. A body
+ * within `bulkBodyLimit` stays below it; a worker can hold several such jobs.
  */
 export const mostHeldBytes = 6 * 1_024 * 1_024;
 

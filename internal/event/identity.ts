@@ -2,22 +2,22 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { EventIdentity } from './event.ts';
 
 /**
- * The counter of 26 bits starts below this value. 33 million events remain before its end, more
- * than a process accepts in one stopped millisecond.
+ * The 26-bit counter starts below this value. That leaves 33 million events, more than a process
+ * accepts while the clock stands still for a millisecond.
  */
 const counterSeed = 2 ** 25;
 
 /**
- * Longest time, in ms, that `createdAt` stays the same after the clock stepped back. Past it the
- * clock was wrong before, and the true time matters more than the order across the correction.
+ * How long `createdAt` may stand still after the clock stepped back, in ms. After that the clock
+ * was wrong before, and the true time matters more than order across the correction.
  */
 const longestStandstill = 10_000;
 
 /**
- * Makes the identities of events; each is greater than the one before, also when the clock steps
- * back a little. One source per process. The UUIDv7 has a counter after its time (RFC 9562, section
- * 6.2, method 1) and 48 random bits, drawn once and again when the clock is set back (section 6.4).
- * Drawing them for each event took 8 % of ingest's CPU time.
+ * Creates the source of event identities, one per process. Each is greater than the one before,
+ * even if the clock steps back a little. The UUIDv7 has a counter after its time (RFC 9562, section
+ * 6.2, method 1). Its 48 random bits are drawn once, and again when the clock is set back (section
+ * 6.4): drawing them for each event took 8 % of ingest's CPU time.
  */
 export function createIdentitySource(now: () => number = Date.now): () => EventIdentity {
   let node = drawNode();
@@ -39,7 +39,7 @@ export function createIdentitySource(now: () => number = Date.now): () => EventI
   };
 }
 
-/** The groups of a UUIDv7 that hold its counter, after its time. */
+/** The groups of a UUIDv7 that hold the counter, after the time. */
 function counterOf(counter: number): string {
   const version7 = (0x7000 | (counter >>> 14)).toString(16);
   const variant = (0x8000 | (counter & 0x3fff)).toString(16);
@@ -50,13 +50,13 @@ function drawNode(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** The first 48 bits of the UUID: the time. */
+/** The first 48 bits of the UUID, which hold the time. */
 function timeOfUuid(time: number): string {
   const hex = time.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** The identity of a later event of a group: the counter of the first one goes on. */
+/** The identity of a later event of a group: continues the counter of the first. */
 export function laterIdentity({ id, createdAt }: EventIdentity, position: number): EventIdentity {
   if (position === 0) return { id, createdAt };
   const counter = ((parseInt(id.slice(15, 18), 16) << 14) | (parseInt(id.slice(19, 23), 16) & 0x3fff)) + position;

@@ -7,15 +7,15 @@ const units: Readonly<Record<string, number>> = {
   w: 7 * 24 * hourMs,
 };
 
-/** The begin of the year 1, in ms: no time is before. */
+/** The start of the year 1, in ms; no earlier time is accepted. */
 const earliest = Date.parse('0001-01-01T00:00:00Z');
 
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 const beginOf = (day: string): Date => new Date(`${day}T00:00:00Z`);
 
 /**
- * The time that people write as `now`, `today`, `yesterday`, a date, or a time ago such as `90m`,
- * `24h`, `7d` or `2w`; undefined for any other text. Days are of UTC.
+ * Parses a time as people write it: `now`, `today`, `yesterday`, a date, or a time ago such as
+ * `90m`, `24h`, `7d` or `2w`; undefined for any other text. Days are in UTC.
  */
 export function relativeTime(text: string, now = new Date()): Date | undefined {
   if (text === 'now') return now;
@@ -28,6 +28,6 @@ export function relativeTime(text: string, now = new Date()): Date | undefined {
   }
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const begin = beginOf(text);
-  // A month may lack the day; and the year 0 is none.
+  // The month may lack the day, and there is no year 0.
   return Number.isNaN(begin.getTime()) || dayOf(begin) !== text || begin.getTime() < earliest ? undefined : begin;
 }

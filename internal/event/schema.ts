@@ -1,12 +1,12 @@
 import { optionalFields, type OptionalProperty, type RecordedTexts, type RequestTexts } from './fields.ts';
 import { uuidPattern } from './uuid.ts';
 
-/** The kinds of event that a caller may send (docs/reference/api.md). */
+/** The kinds of event that callers send (docs/reference/api.md). */
 export const eventKinds = ['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
 /**
- * The longest values that a request may hold, in Unicode characters. They are part of the contract:
+ * The maximum length of each value in a request, in Unicode characters. Part of the contract, so
  * the same in every installation.
  */
 export const fieldLimits = {
@@ -15,8 +15,8 @@ export const fieldLimits = {
 } as Record<'executionId' | OptionalProperty, number>;
 
 /**
- * JSON Schema of the body of `POST /v1/register/`. `format: storable` rejects U+0000 and lone
- * surrogates, which text in Postgres cannot hold. Unknown fields are ignored.
+ * The JSON Schema of the body of `POST /v1/register/`. `format: storable` rejects U+0000 and lone
+ * surrogates, which Postgres cannot store. Unknown fields are ignored.
  */
 export function eventRequestSchema() {
   const texts = optionalFields.map(({ request, property }) => {
@@ -40,8 +40,8 @@ export function eventRequestSchema() {
 }
 
 /**
- * The schema that validates: a text may also have the name that answers give to it, as they name
- * `error_description`.
+ * The schema for validation. It also accepts a text under its name in answers, such as
+ * `error_description_detail`.
  */
 export function validatedSchema() {
   const schema = eventRequestSchema();
@@ -50,10 +50,10 @@ export function validatedSchema() {
   return { ...schema, properties: { ...properties, ...Object.fromEntries(named) } };
 }
 
-/** The fields of a request, by the names that documents use. */
+/** The fields of a request, by their documented names. */
 export const requestFields: ReadonlySet<string> = new Set(Object.keys(eventRequestSchema().properties));
 
-/** A body that has passed validation. Each required field is in {@link eventRequestSchema} too. */
+/** A validated body. {@link eventRequestSchema} has each required field too. */
 export interface EventRequest extends RequestTexts, Partial<NullableTexts> {
   automation_id: string;
   execution_id: string;
@@ -62,5 +62,5 @@ export interface EventRequest extends RequestTexts, Partial<NullableTexts> {
   occurred_at?: string | null;
 }
 
-/** The texts by the names of answers. */
+/** The texts under their names in answers. */
 type NullableTexts = { readonly [Name in keyof RecordedTexts]: string | null };

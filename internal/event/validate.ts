@@ -4,10 +4,7 @@ import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 import { eventKinds, validatedSchema, type EventRequest } from './schema.ts';
 import { isLonger, isStorable } from './stored-text.ts';
 
-/**
- * Deepest nesting that a body may have. A valid event needs one level; ignored extra fields may use
- * the rest.
- */
+/** Deepest nesting of a body. A valid event needs one level; ignored fields may use the rest. */
 export const maxDepth = 32;
 
 /** A JSON Schema compiler with the formats `storable` and `date-time`. */
@@ -17,7 +14,7 @@ export function createSchemaCompiler(): Ajv2020 {
   return compiler.removeKeyword('maxLength').addKeyword(maxLength);
 }
 
-/** The library counts the characters of each text. This looks at its length first, as a rule. */
+/** Usually needs only a text's length, where the library would count its characters. */
 const maxLength: CodeKeywordDefinition = {
   keyword: 'maxLength',
   type: 'string',
@@ -30,8 +27,8 @@ const maxLength: CodeKeywordDefinition = {
 };
 
 /**
- * Compiles the validation of request bodies. The function returns the same value, typed, or throws
- * a {@link RequestError} that lists every failing field by JSON pointer. `now`: ms since the Unix
+ * Compiles the validation of request bodies. The returned function types the value, or throws a
+ * {@link RequestError} that lists every failing field by JSON pointer. `now`: ms since the Unix
  * epoch.
  */
 export function createEventValidator(now = Date.now): (body: unknown) => EventRequest {
@@ -48,7 +45,7 @@ export function createEventValidator(now = Date.now): (body: unknown) => EventRe
   };
 }
 
-/** Parts of an address that mean another one: no address can have them as an id. */
+/** URLs treat these path segments specially, so no address could hold them as an id. */
 const dotSegments = new Set<unknown>(['.', '..']);
 
 const notAddressable: FieldError = {
@@ -61,7 +58,7 @@ const outOfTime: FieldError = {
   detail: 'must not be more than 90 days ago, nor more than 5 minutes ahead',
 };
 
-/** True unless the body has a time at which the event cannot have occurred. */
+/** False if the body has a time at which the event cannot have occurred. */
 function isInTime(body: unknown, now: () => number): boolean {
   const text = Object(body).occurred_at as unknown;
   const time = typeof text === 'string' ? timeOf(text) : undefined;
@@ -72,7 +69,7 @@ function invalid(faults: FieldError[]): RequestError {
   return new RequestError('invalid-event', 'The body is not a valid execution event; see errors.', faults);
 }
 
-/** A kind that is not a string fails `type` and `enum` with the same explanation; one is enough. */
+/** A kind that is not a string fails `type` and `enum` alike; one explanation is enough. */
 function withoutRepeats(faults: FieldError[]): FieldError[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }
@@ -109,8 +106,8 @@ function explain(error: ErrorObject): string {
 }
 
 /**
- * True when arrays and objects are nested deeper than `limit` levels. Recursion ends one level past
- * the limit, so a body of 200,000 levels cannot overflow the call stack.
+ * True if arrays and objects are nested deeper than `limit` levels. It stops one level past the
+ * limit, so a body of 200,000 levels cannot overflow the call stack.
  */
 function isDeeperThan(limit: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -27,7 +27,7 @@ export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodie
   /** Largest body, in bytes. */
   bodyLimit: number;
   organizationLimits: OrganizationLimits;
-  /** Called with what a message calls its automation, once its events are recorded. */
+  /** Called with a message's name for its automation, once its events are recorded. */
   named: (organization: string, automation: string, name: string) => void;
 }
 
@@ -47,7 +47,7 @@ export function createApi(options: ApiOptions): Handler {
   );
 }
 
-/** Takes the events that are enqueued from the rates of their organizations, past the first one. */
+/** Charges enqueued events to their organizations' rates, except the first of a request. */
 function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions {
   return {
     ...options,
@@ -77,8 +77,8 @@ function naming(options: ApiOptions): ApiOptions {
 }
 
 /**
- * Each route's name is its path. The router accepts a path without its trailing slash only if the
- * pattern has none.
+ * Each route's name is its path. The router accepts a missing trailing slash only if the pattern
+ * has none.
  */
 function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: OrganizationLimiter): Router {
   const stack = options.fastPath ? fastPath(options.publicUrl) : plainKoa;
@@ -104,11 +104,11 @@ function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: Organiz
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
   router.register('/v1/close', ['POST'], closing, { name: '/v1/close/' });
   router.register('/v1/cloudevents', ['POST', 'OPTIONS'], shakingHands, { name: '/v1/cloudevents/' });
-  // OpenLineage's clients send to these paths, without a slash at the end.
+  // OpenLineage's clients post to these paths, without a trailing slash.
   router.register('/api/v1/lineage', ['POST'], takingLineage, { name: '/api/v1/lineage' });
   router.register('/api/v1/lineage/batch', ['POST'], takingLineageBatch, { name: '/api/v1/lineage/batch' });
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
-  // Metrics, logs and traces show the name of the route, which has no key.
+  // Metrics, logs and traces show the name of the route, which holds no key.
   router.register('/ping{/:key}{/:automation}{/:signal}', ['GET', 'HEAD', 'POST'], pinging, { name: '/ping/' });
   return router;
 }

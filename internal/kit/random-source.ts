@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Portions that are drawn at once: to ask for 16 bytes takes ten times as long. */
+/** Portions drawn at once; a call for 16 bytes alone takes ten times as long. */
 const portions = 256;
 
-/** Gives `size` random bytes at a time, in memory that it overwrites after 255 more calls. */
+/** Returns `size` random bytes per call, in memory that is overwritten after 255 more calls. */
 export function createRandomSource(size: number): () => Buffer {
   const pool = Buffer.alloc(portions * size);
   let used = pool.length;

@@ -32,8 +32,8 @@ interface Shard {
 
 /**
  * The queues of events that wait beside the common queue, in the first shard that works. Their
- * original job ends once they are here, so they are as durable as the commit that acknowledged
- * them: a shard takes none without the settings and replicas that ingest requires.
+ * original job ends once they are here, so they must be as durable as the commit that acknowledged
+ * them. A shard needs the settings and replicas that ingest requires.
  */
 export class AsideQueues {
   readonly name = 'queues of waiting events';
@@ -44,7 +44,7 @@ export class AsideQueues {
     this.#options = options;
     const { queueName, durability, metrics } = options;
     const logger = options.logger.child({ part: this.name });
-    // A full Redis is no reason to refuse: the original job has the same events there.
+    // A full Redis is no reason to refuse, since the original job holds the same events there.
     const limits = { ...durability, maxJobs: Infinity, maxMemoryShare: Infinity, overflowShare: 1, intervalMs: 500 };
     this.#shards = options.shards.map((address) => {
       const redis = createProducerRedis(address);
@@ -64,7 +64,7 @@ export class AsideQueues {
   }
 
   /**
-   * Adds a job. Resolves once it is on disk, and on that of the replicas that REDIS_ACKS requires.
+   * Adds a job. Resolves once it is on disk, here and at the replicas that REDIS_ACKS requires.
    * Rejects when no shard takes it.
    */
   async add(queueName: string, events: AcceptedEvent[]): Promise<void> {
@@ -77,7 +77,7 @@ export class AsideQueues {
         await queue.add(jobName(events.length), encodeJob(events));
         return;
       } catch (error) {
-        // It may have the job all the same: Postgres skips events that it has.
+        // Redis may have the job nevertheless; Postgres skips events that it has.
         failure = error;
       }
     }
@@ -94,8 +94,8 @@ export class AsideQueues {
 }
 
 /**
- * Jobs in a queue that are not done: waiting, active or delayed. Read at once, so that none is
- * missed while it changes lists. Rejects while Redis is unavailable.
+ * Counts the jobs of a queue that are waiting, active or delayed, in one script, so that none is
+ * missed while it moves between lists. Rejects while Redis is unavailable.
  */
 export async function countJobs(redis: RedisClient, queueName: string): Promise<number> {
   const key = (part: string): string => queueKey(queueName, part);

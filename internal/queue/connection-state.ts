@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './redis.ts';
 
-/** Receives changes of the connections. */
+/** Learns of changes of the connections. */
 export interface ConnectionListener {
   /** A connection to a server was lost, or an attempt to connect failed. */
   onLost(): void;
@@ -10,8 +10,8 @@ export interface ConnectionListener {
 }
 
 /**
- * Follows the connections of a client; for a Redis Cluster, those to the master of a slot. Ends
- * with the client.
+ * Tracks the connections of a client; for a Redis Cluster, those to the master of a slot. Ends with
+ * the client.
  */
 export class ConnectionState {
   #changes = 0;
@@ -31,7 +31,7 @@ export class ConnectionState {
     client.on('-node', (node: Redis) => {
       if (mayServe(client, node, slot)) lost();
     });
-    // A new node of a cluster is used at once and is not checked. Before the cluster is ready it
+    // A new node of a cluster is used immediately, without a check. Before the cluster is ready it
     // takes no commands.
     client.on('+node', (node: Redis) => {
       if (!mayServe(client, node, slot)) return;
@@ -43,21 +43,18 @@ export class ConnectionState {
     });
   }
 
-  /** Number of lost and made connections. While it stays the same, so does the server. */
+  /** Number of lost and new connections. While it stays the same, so does the server. */
   get changes(): number {
     return this.#changes;
   }
 
-  /**
-   * The reason for the lost connection: the first error after it. Later errors follow from that
-   * one.
-   */
+  /** Why the connection was lost: the first error after the loss. Later errors follow from it. */
   get error(): Error | undefined {
     return this.#error?.error;
   }
 }
 
-/** False if another node than this one is the master of the slot. */
+/** False if another node is the master of the slot. */
 function mayServe(client: RedisClient, { options }: Redis, slot: number): boolean {
   const master = client instanceof Cluster ? client.slots[slot]?.[0] : undefined;
   return master === undefined || master === `${options.host}:${options.port}`;

@@ -7,9 +7,9 @@ import { createConsumerRedis, disconnect, type RedisAddress, type RedisClient } 
 const checkMs = 5_000;
 
 /**
- * The two connections of a consumer: one for commands, one that blocks for jobs. This class opens
- * and closes both, because BullMQ cannot close its own while Redis is unavailable. It logs loss and
- * recovery, and reports missing durability.
+ * The two connections of a consumer: one for commands, one that blocks for jobs. Opens and closes
+ * both, because BullMQ cannot close its own while Redis is unavailable. Logs loss and recovery, and
+ * reports missing durability.
  */
 export class ConsumerConnections {
   readonly main: RedisClient;
@@ -41,7 +41,7 @@ export class ConsumerConnections {
     await Promise.all([disconnect(this.main), disconnect(this.#blocking)]);
   }
 
-  /** ioredis emits `close` also after each failed attempt to connect. */
+  /** ioredis also emits `close` after each failed attempt to connect. */
   #onClose(): void {
     if (this.#connected) this.#logger.warn('redis connection lost');
     this.#connected = false;
@@ -50,8 +50,8 @@ export class ConsumerConnections {
   }
 
   /**
-   * Checks at an interval: settings change while Redis runs, and the alert must end after a
-   * correction.
+   * Checks at an interval: settings change while Redis runs, and the alert must end once they are
+   * corrected.
    */
   async #onReady(): Promise<void> {
     this.#connected = true;

@@ -16,16 +16,16 @@ import type { Room } from './admission/room.ts';
 import { SetAside } from './set-aside.ts';
 import { shardsInside } from './shards/shard-registry.ts';
 
-/** Most bytes of the texts of fetched jobs that wait for their turn. */
+/** Most bytes of fetched job texts that wait for their turn. */
 const fetchedBytes = 16 * 1_024 * 1_024;
 
 /**
- * Delay before a job of a newer release is offered again, in ms. It doubles: during a deploy a
- * newer worker takes the job soon, and without one such jobs cost little.
+ * Delay before a newer release's job is offered again, in ms. It doubles: during a deploy a newer
+ * worker takes the job soon, and without one such jobs cost little.
  */
 const [firstDelayMs, longestDelayMs] = [1_000, 30_000];
 
-/** Time between two records in the log that jobs wait for a newer worker, in ms. */
+/** Time between two log records about jobs that wait for a newer worker, in ms. */
 const tellMs = 60_000;
 
 /**
@@ -35,30 +35,28 @@ const tellMs = 60_000;
 const restMs = 1_000;
 
 /**
- * Redis counts as unhealthy for this long after it refused a command, in ms: longer than the pause
- * and the next try.
+ * How long Redis counts as unhealthy after it refused a command, in ms: longer than the pause and
+ * the next attempt.
  */
 const refusedMs = 10_000;
 
-/**
- * Time that a stop gives BullMQ to return jobs and close, in ms, before the connections are cut.
- */
+/** How long a stop gives BullMQ to return jobs and close, in ms, before it cuts the connections. */
 const closingMs = 2_000;
 
 export interface ConsumerOptions {
   redis: RedisAddress;
   queueName: string;
-  /** Jobs under way at once. The batches of the store are made of their events. */
+  /** Concurrent jobs. Their events form the batches of the store. */
   concurrency: number;
-  /** Memory for the events of its jobs. */
+  /** Memory for the events of the jobs. */
   room: Room;
-  /** Cooldown after jobs were fetched, in ms; see {@link fetchCooldownBackend}. */
+  /** Cooldown after a fetch that found jobs, in ms; see {@link fetchCooldownBackend}. */
   fetchCooldownMs: number;
-  /** Time until another worker takes the job of a dead worker, in ms, plus or minus a third. */
+  /** Time until another worker takes over the job of a dead one, in ms, plus or minus a third. */
   lockMs: number;
   handle: Handle;
   /**
-   * Settles every pending {@link Handle}. Called when the jobs under way take longer than `drainMs`
+   * Settles every pending {@link Handle}. Called when the running jobs take longer than `drainMs`
    * to stop.
    */
   abandon: () => void;
@@ -70,8 +68,8 @@ export interface ConsumerOptions {
 }
 
 /**
- * Takes jobs from the queue. BullMQ keeps the locks, renews them and recovers the jobs of dead
- * workers. The consumer retries a failed job for ever. It starts and stops with or without Redis.
+ * Takes jobs from the queue. BullMQ holds and renews the locks, and recovers the jobs of dead
+ * workers. The consumer retries failed jobs forever. It starts and stops with or without Redis.
  */
 export class Consumer {
   readonly name = 'consumer';
@@ -103,7 +101,7 @@ export class Consumer {
   }
 
   /**
-   * Takes no more jobs. Finishes those under way, returns them to the queue, or leaves them to
+   * Takes no more jobs. Finishes the running ones, returns them to the queue, or leaves them to
    * recovery.
    */
   async stop(): Promise<void> {
@@ -124,7 +122,7 @@ export class Consumer {
   }
 
   /**
-   * Includes jobs that arrive while BullMQ closes: one returned during its statement would be
+   * Includes jobs that arrive while BullMQ closes: a job returned during its statement would be
    * stored twice.
    */
   async #allHandled(): Promise<void> {
@@ -138,14 +136,14 @@ export class Consumer {
     return main.llen(queueKey(this.#options.queueName, 'wait'));
   }
 
-  /** Times that a job was kept for a newer worker: progress, though nothing is stored. */
+  /** How often a job was kept for a newer worker: progress, though nothing is stored. */
   get unreadable(): number {
     return this.#unreadable;
   }
 
   /**
-   * The numbers of the other shards inside this Redis, as its registry has them; undefined while
-   * Redis is disconnected.
+   * The numbers of the other shards inside this Redis, from its registry; undefined while Redis is
+   * disconnected.
    */
   async otherShards(): Promise<number[] | undefined> {
     const main = this.#running?.connections.main;
@@ -216,7 +214,7 @@ export class Consumer {
     throw new WaitingError();
   }
 
-  /** Delays a job until a worker of its release takes it. That is no failed attempt. */
+  /** Delays a job until a worker of its release takes it. This is not a failed attempt. */
   async #keepForNewer(error: UnknownFormat, job: Job, token: string | undefined): Promise<never> {
     const { metrics, logger } = this.#options;
     this.#unreadable += 1;
@@ -232,7 +230,7 @@ export class Consumer {
 }
 
 /**
- * Socket errors name a system call. Errors that ioredis raises for commands of a lost connection do
+ * Socket errors name a system call. Errors that ioredis raises for commands on a lost connection do
  * not.
  */
 function isConnectionError(error: Error): boolean {

@@ -5,10 +5,10 @@ import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 
 export const lookNow = { member: '0', score: 0 };
 
 /**
- * BullMQ's backend with a fetch cooldown: after a fetch that found jobs, the next one starts
- * `fetchCooldownMs` later. A worker that wakes for each job makes Redis sync its disk three times
- * more (test/bench/README.md). After an empty fetch the next job is taken at once. A second worker
- * that waits takes jobs during the cooldown.
+ * BullMQ's backend with a cooldown: after a fetch that found jobs, the next one starts
+ * `fetchCooldownMs` later. A worker that wakes for each job triples Redis' disk syncs
+ * (test/bench/README.md). After an empty fetch the next job is taken immediately, and other waiting
+ * workers take jobs during the cooldown.
  */
 export function fetchCooldownBackend(
   jobsTaken: () => number,

@@ -4,7 +4,7 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { heldBytes } from '../event/held-bytes.ts';
 
 /**
- * Limits of the group commit: size of a batch, size of the buffer, commits at once, time between
+ * Limits of the group commit: size of a batch and of the buffer, concurrent commits, time between
  * the starts of two commits (ms), and longest wait of an event (ms).
  */
 export interface GroupCommitLimits extends BatchLimits {
@@ -16,7 +16,7 @@ export interface GroupCommitLimits extends BatchLimits {
 }
 
 /**
- * Live counters of callers, read on every add(): open connections, and connections opened so far.
+ * Live counters of callers, read on every `add()`: open connections, and connections opened so far.
  */
 export interface Callers {
   readonly open: number;
@@ -28,10 +28,10 @@ export class BufferFull extends Error {
   override readonly name = 'BufferFull';
 }
 
-/** Makes events durable. `bytes`: those that they take in memory, about. */
+/** Makes events durable. `bytes`: an estimate of the memory that they take. */
 type Commit = (events: AcceptedEvent[], bytes: number) => Promise<void>;
 
-/** Events of one request, which stay together in one commit. */
+/** The events of one request, which stay in one commit. */
 interface WaitingEvents extends Portion {
   events: readonly AcceptedEvent[];
   since: number;
@@ -40,9 +40,9 @@ interface WaitingEvents extends Portion {
 }
 
 /**
- * Joins events that arrive during a commit into the next one. A lone event is committed at once,
- * and so are the events of all connected callers. Past `bufferedEvents` or `bufferedBytes`, it
- * rejects events.
+ * Joins events that arrive during a commit into the next one. Commits immediately when a lone
+ * event, or the events of all connected callers, wait. Rejects events past `bufferedEvents` or
+ * `bufferedBytes`.
  */
 export class GroupCommit {
   readonly #commit: Commit;
@@ -71,8 +71,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the one commit of the events resolves. Rejects with the commit's error, when the
-   * commit takes too long (it may still succeed), or at once with {@link BufferFull}.
+   * Resolves when the commit of the events resolves. Rejects with the commit's error, when the
+   * commit takes too long (it may still succeed), or immediately with {@link BufferFull}.
    */
   add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events)): Promise<void> {
     const count = events.length;
@@ -83,7 +83,7 @@ export class GroupCommit {
     });
   }
 
-  /** A lone request always fits: otherwise every retry of it would fail. */
+  /** A lone request always fits, or every retry of it would fail. */
   #isFullFor(count: number, bytes: number): boolean {
     const { bufferedEvents, bufferedBytes } = this.#limits;
     const waiting = this.#waiting;
@@ -108,7 +108,7 @@ export class GroupCommit {
     while (this.#mayBegin) void this.#commitBatch(this.#waiting.takeBatch());
   }
 
-  /** During a commit only a full batch starts another; other events wait and share one. */
+  /** During a commit, only a full batch starts another; other events wait and share one. */
   get #mayBegin(): boolean {
     if (this.#inFlight === 0) return this.#waiting.length > 0;
     return this.#waiting.fillsBatch && this.#inFlight < this.#limits.commitsInFlight;
@@ -124,8 +124,8 @@ export class GroupCommit {
   }
 
   /**
-   * One timer for each batch, set by its oldest event. A timer for each event would cost more than
-   * the commit.
+   * Runs one timer for each batch, set by its oldest event. A timer for each event would cost more
+   * than the commit.
    */
   async #commitBatch(batch: WaitingEvents[]): Promise<void> {
     this.#inFlight += 1;
@@ -149,13 +149,13 @@ export class GroupCommit {
     }
   }
 
-  /** Events behind a failed commit fail with it: they would only wait for the same time-out. */
+  /** Events behind a failed commit fail with it; they would only wait for the same time-out. */
   #failBatchAndWaiting(batch: WaitingEvents[], error: unknown): void {
     for (const { reject } of [...batch, ...this.#waiting.takeAll()]) reject(error);
   }
 }
 
-/** The bytes that events take in memory, about. */
+/** Estimates the memory that events take, in bytes. */
 export function heldBytesOf(events: readonly AcceptedEvent[]): number {
   let bytes = 0;
   for (const event of events) bytes += heldBytes(event);

@@ -19,12 +19,12 @@ import { answerWithinMs, type Shards } from './shards/shards.ts';
 
 /**
  * Time between the starts of two commits, in ms, unless the next one is full or holds an event of
- * every connected caller. It makes batches larger under load. An event after a quiet moment does
- * not wait.
+ * every connected caller. It enlarges batches under load; an event after a quiet moment does not
+ * wait.
  */
 const intervalMs = 3;
 
-/** The answer to a caller whose event may be lost. */
+/** The answer to callers whose event may be lost. */
 const notNow = 'Events cannot be stored safely at the moment.';
 
 export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 'queueName'> {
@@ -32,21 +32,21 @@ export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
   /** A commit stops waiting for more events when all callers wait for their answers. */
   callers: Callers;
-  /** True puts the seal of each event into its job. Default: false. */
+  /** True puts each event's seal into its job. Default: false. */
   seals?: boolean | undefined;
-  /** Undefined when no event goes to the overflow lane. */
+  /** Undefined if no event goes to the overflow lane. */
   overflow?: Overflow | undefined;
   metrics: ProducerMetrics;
   /** How long an Idempotency-Key is remembered. */
   idempotencyHours: number;
 }
 
-/** Puts events into the queue. Only the producer decides on a 201. */
+/** Adds events to the queue. Only the producer decides on a 201. */
 export class Producer {
   readonly name = 'producer';
   readonly #options: ProducerOptions;
   readonly #main: Lane;
-  /** For organizations beyond their share; empty unless `overflow` is on. */
+  /** For organizations beyond their share; unused without `overflow`. */
   readonly #overflow: Lane;
   readonly #keys: IdempotencyKeys;
   readonly #rounds: Rounds;
@@ -90,10 +90,10 @@ export class Producer {
 
   /**
    * Resolves with the event as first accepted, once Redis has synced it to disk and its replicas
-   * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
+   * have acknowledged it: this event, or the earlier one with the same Idempotency-Key.
    * @throws {RequestError} `unavailable` when Runledger cannot promise that now;
-   * `too-many-requests` when the overflow lane is full; `payload-too-large` beyond
-   * {@link mostHeldBytes}; see {@link IdempotencyKeys.reserve} for keys.
+   * `too-many-requests` when the overflow lane is full; `payload-too-large` beyond {@link
+   * mostHeldBytes}; see {@link IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, key?: RepeatKey): Promise<AcceptedEvent> {
     if (key !== undefined) {
@@ -114,11 +114,10 @@ export class Producer {
   }
 
   /**
-   * As {@link enqueue}, for several events of one organization: they come into one commit, so that
-   * all of them are on disk or none is. Resolves with the result of each group, in order. A group
-   * whose key cannot be reserved gives an error (see {@link IdempotencyKeys.reserve}), and none of
-   * its events is enqueued. With `all`, one such error means that no event is; with `each`, the
-   * others are.
+   * As {@link enqueue}, for several events of one organization in one commit: all of them are on
+   * disk or none is. Resolves with the result of each group, in order. A group whose key cannot be
+   * reserved yields an error (see {@link IdempotencyKeys.reserve}), and none of its events is
+   * enqueued. With `all`, one such error stops all events; with `each`, the others are enqueued.
    * @param withinMs what is left of the time for the answer.
    * @throws {RequestError} `unavailable`, `too-many-requests`, `payload-too-large`
    */
@@ -129,7 +128,7 @@ export class Producer {
   ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
     const all = groups.flatMap(({ events }) => events);
     const { lane, bytes, own } = this.#hold(all);
-    // They stay in memory until the work has ended, also if the caller does not wait for it.
+    // They stay in memory until the work ends, even if the caller stops waiting.
     const enqueue = () => this.#enqueueKeyed(groups, which, lane);
     const work = (groups.some(hasKey) ? this.#rounds.join(enqueue) : enqueue()).finally(() =>
       this.#held.release(own, all, bytes),
@@ -141,7 +140,7 @@ export class Producer {
     }
   }
 
-  /** Finds the lane of events that are admitted, and counts them as held. */
+  /** Finds the lane of admitted events, and counts them as held. */
   #hold(events: readonly AcceptedEvent[]): { lane: Lane; bytes: number; own: Held } {
     this.#requireAdmission(events.length);
     const bytes = heldBytesOf(events);
@@ -202,8 +201,8 @@ export class Producer {
   }
 
   /**
-   * What each group may record, in order. If a key has no answer, none of them can be used: the
-   * others are given up, so that a repeat need not wait for their leases.
+   * What each group may record, in order. If one key gets no answer, none can be used: the others
+   * are given up, so that a repeat need not wait for their leases.
    */
   async #reserve(groups: readonly EventGroup[]): Promise<(Claim | EventGroup | RequestError)[]> {
     const asked = groups.map(async (group) => (hasKey(group) ? this.#keys.reserve(group) : group));
@@ -218,23 +217,24 @@ export class Producer {
     }
   }
 
-  /** The caller does not wait for what becomes of the keys. */
+  /** The caller does not wait for the updates of the keys. */
   async #enqueueReserved(groups: readonly (Claim | EventGroup)[], lane: Lane): Promise<void> {
     const claims = groups.filter((group) => group instanceof Claim);
     try {
       await lane.add(groups.flatMap(({ events }) => events));
     } catch (error) {
-      // Without the release a retry gets 409 until the lease ends.
+      // Without this, a retry gets 409 until the lease ends.
       for (const claim of claims) this.#keys.release(claim);
       throw error;
     }
-    // Without the mark a retry enqueues the same identities, which is harmless. It cannot be in the
-    // pipeline that adds the job: a job may be refused, and then its keys must not be marked.
+    // Without the mark, a retry enqueues the same identities, which is harmless. The mark cannot
+    // join the pipeline that adds the job: Redis may refuse the job, and its keys must then not be
+    // marked.
     for (const claim of claims) this.#keys.markCommitted(claim);
   }
 }
 
-/** A flood has one commit at a time, and a quarter of the buffer. */
+/** The overflow lane has one commit at a time, and a quarter of the buffer. */
 function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits): Lane {
   const { metrics } = options;
   const notes = options.shards.all.map(({ redis, queueName }) => new OverflowNotes(redis, queueName));

@@ -6,7 +6,7 @@ import { keyPrefix } from './keys/keys.ts';
 import type { RedisClient } from './redis.ts';
 import { acknowledgedBackend } from './shards/replica-acks.ts';
 
-/** BullMQ gives up on a job after this many failures. Runledger never does: see the consumer. */
+/** BullMQ gives up on a job after this many failures. Runledger never does; see the consumer. */
 const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
 
 export interface QueueConnectionOptions {
@@ -30,7 +30,7 @@ export class QueueConnection {
 
   /**
    * Opens the queue. After a failed first contact a BullMQ queue never recovers, so the next call
-   * creates a new one.
+   * creates another.
    * @throws when Redis is not connected or does not answer.
    */
   open(): Promise<Queue<JobData>> {

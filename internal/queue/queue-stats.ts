@@ -4,10 +4,10 @@ import { oldestOf } from './clocks/oldest-job.ts';
 import type { RedisClient } from './redis.ts';
 import type { ShardQueue } from './shards/shard-registry.ts';
 
-/** Most jobs that the script reads. Their mean represents the rest. */
+/** Most jobs that the script reads; their mean stands for the rest. */
 const sampleSize = 1_000;
 
-/** The name of a job holds its number of events, so that stats need not read job data. */
+/** The name of a job is its number of events, so that stats need not read job data. */
 export function jobName(events: number): string {
   return `${events} events`;
 }
@@ -38,7 +38,7 @@ return {jobs, seen, events, string.format('%.0f', age)}
 `;
 
 /**
- * The stats of the queue and of its overflow lane, over the shards that answer. Rejects while none
+ * The stats of the queue and of its overflow lane, over the shards that answer. Rejects if none
  * does.
  */
 export async function readLaneStats(shards: readonly ShardQueue[]): Promise<LaneStats> {

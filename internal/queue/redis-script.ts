@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RedisClient } from './redis.ts';
 
-/** A script that is sent by its digest: its text only goes to a Redis that does not know it. */
+/** A script sent by its digest; its text goes only to a Redis that does not know it. */
 export class RedisScript {
   readonly #text: string;
   readonly #digest: string;
@@ -11,7 +11,7 @@ export class RedisScript {
     this.#digest = hash('sha1', text);
   }
 
-  /** Resolves with the reply; its texts are buffers. */
+  /** Resolves with the reply, in which texts are buffers. */
   async run(
     redis: RedisClient,
     keys: readonly string[],

@@ -9,33 +9,33 @@ export interface SentinelAddress {
   /** Its host is the name of the master; user, password, database and TLS are the master's. */
   url: string;
   nodes: readonly { host: string; port: number }[];
-  /** Of the Sentinels. */
+  /** The Sentinels' user name. */
   username: string | undefined;
   password: string | undefined;
 }
 
-/** A URL, several with commas for a Redis Cluster, a Unix socket, or Sentinels. */
+/** A URL, several with commas (a Redis Cluster), a Unix socket, or Sentinels. */
 export type RedisAddress = string | SentinelAddress;
 
-/** Longest wait of a producer for one reply of Redis, in ms; the 503 comes within 2 s. */
+/** How long a producer waits for one reply of Redis, in ms; the 503 comes within 2 s. */
 export const commandTimeout = 1_500;
 
 /**
- * Longest silence of Redis that a consumer accepts, in ms: more than BullMQ's longest blocking
+ * Longest silence of Redis that a consumer accepts, in ms: longer than BullMQ's longest blocking
  * command (10 s).
  */
 const consumerSilence = 15_000;
 
 /**
- * Interval of checks on a Redis that loads its data, in ms. The server's own estimate was seconds
- * too long.
+ * Interval of checks while Redis loads its data, in ms. The server's own estimate was seconds too
+ * long.
  */
 const loadingInterval = 250;
 
-/** Longest wait for the end of a client, in ms. ioredis itself cuts a connection after 2 s. */
+/** How long to wait for the end of a client, in ms. ioredis itself cuts a connection after 2 s. */
 const endMs = 5_000;
 
-/** What ioredis says of a command without a connection. */
+/** The ioredis error for a command without a connection. */
 const closed = 'Connection is closed.';
 
 /** The options in which the two kinds of client differ. */
@@ -51,7 +51,7 @@ type Behaviour = Pick<
 
 /**
  * A client for producers, which fails fast: no command waits for a connection, and none is sent
- * twice. A silent connection is closed, since TCP would take minutes. Not connected until {@link
+ * twice. Closes a silent connection, since TCP would take minutes. Not connected until {@link
  * connect}.
  */
 export function createProducerRedis(address: RedisAddress): RedisClient {
@@ -67,8 +67,8 @@ export function createProducerRedis(address: RedisAddress): RedisClient {
 }
 
 /**
- * A client for consumers: commands wait for Redis, as BullMQ requires. Connects at once, because
- * BullMQ never recovers from a first attempt of its own that failed.
+ * A client for consumers: commands wait for Redis, as BullMQ requires. Connects immediately,
+ * because BullMQ never recovers if its own first attempt fails.
  */
 export function createConsumerRedis(address: RedisAddress): RedisClient {
   return create(address, {
@@ -103,9 +103,9 @@ function create(address: RedisAddress, { lazyConnect, ...behaviour }: Behaviour)
 }
 
 /**
- * Fails the commands and attempts to connect that a client of a cluster has not settled when it
- * ends. ioredis may leave them so, and BullMQ's worker would wait for them. It also reports `close`
- * for each node, after `end` too: later commands would then wait for ever.
+ * Fails the commands and connection attempts that a cluster client leaves unsettled when it ends;
+ * BullMQ's worker would wait for them. ioredis also emits `close` for each node after `end`, which
+ * would make later commands wait forever.
  */
 function endedForGood(cluster: Cluster): Cluster {
   const pending = new Set<Command>();
@@ -138,8 +138,8 @@ function endedForGood(cluster: Cluster): Cluster {
 }
 
 /**
- * The Sentinels say where the master is, at each connection. The option `failoverDetector` stays
- * off: its message during a reconnect would end the client for good.
+ * Asks the Sentinels for the master at each connection. The option `failoverDetector` stays off:
+ * its message during a reconnect would end the client for good.
  */
 function sentinelOptions({ url, nodes, username, password }: SentinelAddress) {
   const master = new URL(url);
@@ -177,7 +177,7 @@ function onItsDatabase(client: Redis): Redis {
   });
 }
 
-/** The address for people: without user and password. */
+/** The address for people, without user and password. */
 export function labelOf(address: RedisAddress): string {
   const url = typeof address === 'string' ? address : address.url;
   if (url.startsWith('/')) return url;
@@ -185,7 +185,7 @@ export function labelOf(address: RedisAddress): string {
   return nodes.map(({ host, pathname }) => `${host}${pathname.replace(/^\/0?$/, '')}`).join(',');
 }
 
-/** Reconnects to the server that the address leads to now. A cluster's client does that itself. */
+/** Reconnects to the server that the address now leads to. A cluster client does that itself. */
 export function reconnect(client: RedisClient): void {
   if (client instanceof Redis) client.disconnect(true);
 }
@@ -196,12 +196,12 @@ function reconnectDelay(attempt: number): number {
 }
 
 /**
- * Starts to connect. Resolves after the first attempt, also a failed one. The client retries in the
+ * Starts to connect. Resolves after the first attempt, even a failed one. The client retries in the
  * background and reports to its `error` listeners.
  */
 export async function connect(client: RedisClient): Promise<void> {
   if (client.status !== 'wait') return;
-  // connect() of a cluster never settles when its nodes answer and the cluster does not work.
+  // A cluster's connect() never settles when its nodes answer but the cluster does not work.
   const closed = new Promise<void>((resolve) => {
     client.once('close', () => resolve());
   });
@@ -209,9 +209,8 @@ export async function connect(client: RedisClient): Promise<void> {
 }
 
 /**
- * Closes the connection in any state and rejects the commands under way. Safe twice. Does not wait
- * for ever: after a failover, a cluster's client once closed all its connections and emitted no
- * `end`.
+ * Closes the connection in any state and rejects the commands under way. Idempotent. The wait is
+ * bounded: after a failover, a cluster client once closed all its connections without an `end`.
  */
 export async function disconnect(client: RedisClient): Promise<void> {
   if (client.status === 'end') return;
@@ -225,8 +224,8 @@ export async function disconnect(client: RedisClient): Promise<void> {
 }
 
 /**
- * Between two attempts, disconnect() of ioredis only cancels the next one: waiting commands would
- * wait for ever and `end` would never come. One more attempt ends the client.
+ * Between two attempts, ioredis' disconnect() only cancels the next one: waiting commands would
+ * hang and `end` would never come. One more attempt ends the client.
  */
 function endIdle(client: RedisClient): void {
   const attempt = client.connect();

@@ -1,19 +1,18 @@
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Batcher } from './batcher.ts';
 
-/** Checks without a stored batch until a database counts as unavailable: three seconds. */
+/** Checks without a stored batch until a database counts as unavailable, and their interval. */
 const [patience, checkMs] = [6, 500];
 
-/** Checks without progress, and the batches stored before them. */
+/** Consecutive checks without progress, and the batches that were stored before them. */
 interface Watched {
   idleChecks: number;
   storedBatches: number;
 }
 
 /**
- * Watches which databases store what they get. One that stores nothing for three seconds gives up
- * its jobs, until it stores again. It counts checks, so that the time of a frozen process does not
- * count.
+ * Tracks which databases make progress. One that stores nothing for three seconds gives up its jobs
+ * until it stores again. It counts checks, so the time of a frozen process does not count.
  */
 export class Availability {
   readonly #batchers: ReadonlyMap<string, Batcher>;
@@ -26,7 +25,7 @@ export class Availability {
     this.#logger = logger;
   }
 
-  /** Safe twice. */
+  /** Idempotent. */
   start(): void {
     this.#checks ??= setInterval(() => this.#check(), checkMs).unref();
   }
@@ -35,7 +34,7 @@ export class Availability {
     clearInterval(this.#checks);
   }
 
-  /** True if the database takes events, as far as is known. */
+  /** True unless the database is known to be unavailable. */
   isAvailable(name: string): boolean {
     return (this.#watched.get(name)?.idleChecks ?? 0) < patience;
   }
@@ -49,7 +48,7 @@ export class Availability {
       this.#watched.set(name, { idleChecks, storedBatches });
       if (idleChecks < patience) continue;
       if (idleChecks === patience) {
-        this.#logger.warn({ database: name }, 'postgres stores nothing, its events are set aside');
+        this.#logger.warn({ database: name }, 'postgres stores nothing, setting its events aside');
       }
       batcher.withdraw();
     }

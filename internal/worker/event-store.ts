@@ -1,12 +1,12 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { StoredBatch } from '../event/outcome/stored-batch.ts';
 
-/** The operations of the store that the worker needs. */
+/** The store operations that the worker needs. */
 export interface EventStore {
-  /** Inserts the new events and moves the outcomes of their executions, atomically. Safe twice. */
+  /** Inserts the new events and updates their executions' outcomes, atomically. Idempotent. */
   recordEvents(events: readonly AcceptedEvent[]): Promise<StoredBatch>;
-  /** Stores a rejected event with the reason. Resolves with true when it is new. Safe twice. */
+  /** Stores a rejected event with the reason. Resolves with true if it is new. Idempotent. */
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<boolean>;
-  /** True for errors in the data: a retry cannot help. */
+  /** True for errors in the data, which a retry cannot fix. */
   isDataError(error: unknown): boolean;
 }

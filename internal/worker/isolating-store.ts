@@ -4,7 +4,7 @@ import { describeError, type Logger } from '../kit/telemetry/logger.ts';
 import type { StoreMetrics } from '../kit/telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 
-/** Stores batches, separates events that Postgres rejects, and counts both. */
+/** Stores batches, isolates events that Postgres rejects, and counts both. */
 export class IsolatingStore {
   readonly #store: EventStore;
   readonly #metrics: StoreMetrics;
@@ -18,8 +18,8 @@ export class IsolatingStore {
 
   /**
    * Stores a batch. When Postgres rejects its data, halves the batch until the bad event is alone,
-   * and moves that event to the dead letters. Resolves with the number of duplicates. Rejects when
-   * the caller should retry the batch; stored events are then duplicates.
+   * and moves that one to the dead letters. Resolves with the number of duplicates. Rejects if the
+   * caller should retry the batch, whose stored events are then duplicates.
    */
   async store(events: readonly AcceptedEvent[]): Promise<number> {
     try {
@@ -55,7 +55,7 @@ export class IsolatingStore {
     for (const event of events) metrics.lagSeconds.observe(Math.max(0, now - event.createdAt) / 1_000);
   }
 
-  /** Returns 1 if the dead letter already existed, as a duplicate. */
+  /** Returns 1, for a duplicate, if the dead letter already existed. */
   async #moveToDeadLetters(event: AcceptedEvent, error: unknown): Promise<number> {
     const { message, code = 'unknown' } = describeError(error);
     if (!(await this.#store.keepDeadLetter(event, `${code}: ${message}`))) {
@@ -64,7 +64,7 @@ export class IsolatingStore {
     }
     this.#metrics.deadLetters.inc({ reason: code });
     const { id, organization } = event;
-    this.#logger.error({ id, organization, reason: code }, 'event moved to dead letters: postgres refuses its data');
+    this.#logger.error({ id, organization, reason: code }, 'event moved to dead letters: postgres rejects its data');
     return 0;
   }
 }

@@ -4,31 +4,29 @@ import type { MaintenanceMetrics } from '../kit/telemetry/worker-metrics.ts';
 import { Repeating } from '../kit/async/repeating.ts';
 import { settledWithin } from '../kit/async/settled-within.ts';
 
-/**
- * The operations of the store that maintenance needs. Both reject while Postgres is unavailable.
- */
+/** The store operations that maintenance needs. Both reject while Postgres is unavailable. */
 export interface MaintainedStore {
   /**
    * Creates partitions ahead, empties the DEFAULT partition, and drops partitions past retention.
-   * Rejects when a step failed.
+   * Rejects if a step failed.
    */
   maintain(): Promise<MaintenanceReport>;
-  /** Only reads, and so is right also after a failed maintenance. */
+  /** Read-only, so its figures are right even after a failed maintenance. */
   measure(): Promise<PartitionFigures & RunningExecutions>;
 }
 
-/** Time between two runs, and until the retry of a failed run, in ms. */
+/** Time between two runs, and until a failed run is retried, in ms. */
 export interface MaintenanceIntervals {
   intervalMs: number;
   retryMs: number;
 }
 
-/** Longest wait of a stop for a run, in ms. Closing the database ends a run that hangs. */
+/** How long a stop waits for a run, in ms. Closing the database ends a run that hangs. */
 const stopMs = 5_000;
 
 /**
- * Runs the maintenance at the start and then at an interval. Any number of workers may run it; the
- * store takes a lock.
+ * Runs maintenance at the start and then at an interval. Any number of workers may run it, because
+ * the store takes a lock.
  */
 export class Maintenance {
   readonly name = 'maintenance';
@@ -80,7 +78,7 @@ export class Maintenance {
     }
   }
 
-  /** Tells why retention dropped nothing, though it is on. */
+  /** Logs why retention dropped nothing although it is on. */
   #reportRefusals({ asks, clockAheadMs, clocksDiffer }: MaintenanceReport): void {
     this.#metrics.asked.set(asks?.partitions ?? 0);
     this.#metrics.clockAhead.set(clockAheadMs / 1_000);
@@ -89,7 +87,7 @@ export class Maintenance {
       this.#logger.error({ clockAheadMs }, 'retention drops nothing: the clock is not that of postgres');
   }
 
-  /** Removes a gauge that cannot be read: its last value would look current. */
+  /** Clears a gauge that cannot be read, since its last value would look current. */
   async #measure(): Promise<boolean> {
     const { partitionsAhead, defaultRows, running, overdue } = this.#metrics;
     try {

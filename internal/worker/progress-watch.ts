@@ -3,7 +3,7 @@ import { settledWithin } from '../kit/async/settled-within.ts';
 
 /** The inputs of each check. */
 export interface ProgressSources {
-  /** Jobs that wait for a worker; undefined while Redis is unavailable or refuses commands. */
+  /** Jobs that wait for a worker; undefined while Redis is unavailable or rejects commands. */
   waitingJobs: () => Promise<number | undefined>;
   /** Resolves when Postgres answers. */
   pingDatabase: () => Promise<unknown>;
@@ -13,24 +13,22 @@ export interface ProgressSources {
   stored: () => number;
 }
 
-/** Time between two checks, and longest wait for one answer, in ms. */
+/** Time between two checks, and the time limit of one answer, in ms. */
 export interface ProgressTimes {
   intervalMs: number;
   answerMs: number;
 }
 
-/**
- * Time between two checks while a server is unavailable, in ms. Those checks never count as stuck.
- */
+/** Time between two checks while a server is unavailable, in ms. Those never count as stuck. */
 const troubledMs = 200;
 
-/** Consecutive checks without progress before liveness fails: a minute, at five seconds each. */
+/** Consecutive checks without progress until liveness fails: a minute, at five seconds each. */
 const patience = 12;
 
 /**
- * Separates a stuck worker, which needs a restart, from one whose servers are unavailable. Stuck:
- * jobs wait, Redis and Postgres answer, and nothing is stored. It counts checks, not seconds, so
- * that the time of a frozen process does not count.
+ * Tells a stuck worker, which needs a restart, from one whose servers are unavailable. Stuck: jobs
+ * wait, Redis and Postgres answer, and nothing is stored. It counts checks, so the time of a frozen
+ * process does not count.
  */
 export class ProgressWatch {
   readonly name = 'progress watch';
@@ -58,9 +56,7 @@ export class ProgressWatch {
     return this.#databaseProblem;
   }
 
-  /**
-   * For liveness: why the process needs a restart. Never because Redis or Postgres is unavailable.
-   */
+  /** For liveness: why the process needs a restart. Never because a server is unavailable. */
   get stuck(): string | undefined {
     if (this.#idleLooks < patience) return undefined;
     const seconds = Math.round((this.#idleLooks * this.#times.intervalMs) / 1_000);

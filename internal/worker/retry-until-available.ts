@@ -6,15 +6,13 @@ import type { StoreMetrics } from '../kit/telemetry/worker-metrics.ts';
 /** Retries between two log records of the reason: about a minute, at two seconds each. */
 const triesPerRecord = 30;
 
-/** Pauses between retries while Postgres is unavailable, in ms: doubling from min to max. */
+/** Pauses between retries while Postgres is unavailable, in ms; they double from min to max. */
 export interface RetryPauses {
   retryMinMs: number;
   retryMaxMs: number;
 }
 
-/**
- * Retries batches until Postgres is available, and reports that in metrics and log. No batch fails.
- */
+/** Retries batches until Postgres is available, and reports the outage. No batch fails. */
 export class RetryUntilAvailable {
   readonly #pauses: RetryPauses;
   readonly #metrics: StoreMetrics;
@@ -33,8 +31,8 @@ export class RetryUntilAvailable {
   }
 
   /**
-   * Retries the work until it succeeds, and resolves with its result; with undefined when aborted
-   * between two retries. Never rejects.
+   * Retries the work until it succeeds, and resolves with its result, or with undefined when
+   * aborted between two retries. Never rejects.
    */
   async untilDone<T>(work: () => Promise<T>, abandon: AbortSignal): Promise<T | undefined> {
     const { retryMinMs, retryMaxMs } = this.#pauses;

@@ -5,46 +5,45 @@ import { Availability } from './availability.ts';
 import type { Batcher } from './batcher.ts';
 import type { Storage, StoreResult } from './storage.ts';
 
-/** Pause before a job returns to the queue that can be neither stored nor set aside, in ms. */
+/** Pause before the queue gets back a job that can be neither stored nor set aside, in ms. */
 const returnMs = 1_000;
 
 /**
- * Jobs of the common queue set events aside. Those of the overflow lane, and those that were set
- * aside before, wait for their database.
+ * Jobs of the common queue set events aside. Jobs of the overflow lane, and those already set
+ * aside, wait for their database.
  */
 export type RoutedQueue = 'common' | 'overflow' | 'aside';
 
-/** Why events are set aside: their database stores nothing, or their organization moves. */
+/** Why events are set aside: their database stores nothing, or their organization is moving. */
 export type Reason = { unavailable: string } | { moving: true };
 
 export interface RouterOptions {
-  /** By the name of their database. */
+  /** By database name. */
   batchers: ReadonlyMap<string, Batcher>;
   /** The map organization → database. */
   map: { readonly isKnown: boolean; placeOf(organization: string): { database: string }; refresh(): Promise<void> };
-  /** Puts events into a queue of their own. Resolves once they are on disk. */
+  /** Adds events to a separate queue. Resolves once they are on disk. */
   setAside: (events: AcceptedEvent[], reason: Reason) => Promise<void>;
   /** The queue that the jobs come from. */
   queue: RoutedQueue;
   logger: Logger;
 }
 
-/** How long an organization that was refused is not tried in that database, in ms. */
+/** How long a database that refused an organization is not tried for it again, in ms. */
 const closedMs = 1_000;
 
 const nothing: StoreResult = 'stored';
 
 /**
- * Stores each event in the database of its organization. A database that stores nothing for three
- * seconds gives up its events: they are set aside in the queue, so that jobs end, and the
- * organizations of the other databases do not wait. So are the events of an organization that moves
- * just now.
+ * Stores each event in the database of its organization. Events whose database stores nothing for
+ * three seconds, or whose organization is moving, are set aside in the queue. So their jobs end,
+ * and organizations in other databases do not wait.
  */
 export class Router implements Storage {
   readonly #options: RouterOptions;
   readonly #abandon = new AbortController();
   readonly #availability: Availability;
-  /** Organizations that a database refused just now, and until when they are not tried there. */
+  /** Organizations that a database has just refused, and until when it is not tried for them. */
   readonly #closed = new Map<string, { database: string; until: number }>();
   #setAside = 0;
 
@@ -58,13 +57,13 @@ export class Router implements Storage {
     if (!this.#waits) this.#availability.start();
     if (!map.isKnown && !(await this.#mapIsRead())) return 'abandoned';
     const parts = Map.groupBy(events, ({ organization }) => map.placeOf(organization).database);
-    // A statement that was given up may have stored and counted what was set aside.
+    // An abandoned statement may have stored and counted what was set aside.
     const counted = redelivered || queue === 'aside';
     const results = await Promise.all(Array.from(parts, ([name, part]) => this.#store(name, part, counted)));
     return results.find((result) => result !== 'stored') ?? 'stored';
   }
 
-  /** Where events are set aside, only the first database counts: no other one delays jobs. */
+  /** Where events are set aside, only the first database counts, since no other delays jobs. */
   get retrying(): boolean {
     const [first, ...others] = this.#options.batchers.values();
     return first?.retrying === true || (this.#waits && others.some((batcher) => batcher.retrying));
@@ -112,7 +111,7 @@ export class Router implements Storage {
     return this.#storeElsewhere(name, events, result);
   }
 
-  /** The database refused the events: the map may be old, or an organization is between two. */
+  /** The database refused the events: the map may be stale, or an organization is on the move. */
   async #storeElsewhere(name: string, events: AcceptedEvent[], moved: ReadonlySet<string>): Promise<StoreResult> {
     const { map, logger } = this.#options;
     await map.refresh().catch((error: unknown) => logger.warn({ error }, 'the map of organizations cannot be read'));
@@ -129,7 +128,7 @@ export class Router implements Storage {
     return false;
   }
 
-  /** Sets aside the events of these organizations, unless they have arrived elsewhere. */
+  /** Sets aside the events of these organizations, unless the map now places them elsewhere. */
   async #split(name: string, events: AcceptedEvent[], moved: ReadonlySet<string>): Promise<StoreResult> {
     const { map } = this.#options;
     const parts = Map.groupBy(events, ({ organization }) =>
@@ -144,7 +143,7 @@ export class Router implements Storage {
   }
 
   async #aside(events: AcceptedEvent[], reason: Reason): Promise<StoreResult> {
-    // Not at once again.
+    // Do not retry immediately.
     if (this.#options.queue === 'aside') await this.#pause(returnMs);
     try {
       if (this.#abandon.signal.aborted) return 'abandoned';
@@ -152,7 +151,7 @@ export class Router implements Storage {
       this.#setAside += 1;
       return 'stored';
     } catch (error) {
-      this.#options.logger.warn({ error }, 'events cannot be set aside, their job returns to the queue');
+      this.#options.logger.warn({ error }, 'events cannot be set aside, returning their job to the queue');
       await this.#pause(returnMs);
       return 'abandoned';
     }

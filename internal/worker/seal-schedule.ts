@@ -1,19 +1,19 @@
 /** When the sealer works. */
 export interface SealerLimits {
-  /** Time between two checkpoints of a log that grows slowly, in ms. */
+  /** Time between two checkpoints of a slowly growing log, in ms. */
   intervalMs: number;
-  /** Stored events after which the next checkpoint comes at once. */
+  /** Stored events after which the next checkpoint follows immediately. */
   events: number;
   /**
-   * Most leaves between two checkpoints. More than `events`, so that a round signs once although
-   * the worker stores events meanwhile.
+   * Most leaves between two checkpoints. More than `events`, so that a round signs only once while
+   * the worker stores events.
    */
   mostLeaves: number;
   /** Pause after a failure, in ms. */
   retryMs: number;
-  /** How long after a full statement a drain is taken to last, in ms. */
+  /** How long after a full statement a drain counts as going on, in ms. */
   drainMs: number;
-  /** Longest wait for the end of a drain, in ms. */
+  /** How long sealing waits for the end of a drain, in ms. */
   drainWaitMs: number;
 }
 
@@ -28,40 +28,40 @@ export const sealerLimits: SealerLimits = {
 };
 
 /**
- * Tells when a round of the sealer is due: after many stored events at once, after few of them when
- * the last round is long enough ago. While the worker drains a backlog, no round is due, so that
- * the queue becomes empty sooner.
+ * Decides when a round of the sealer is due: immediately after many stored events; after few, once
+ * the last round is old enough. While the worker drains a backlog no round is due, so that the
+ * queue empties sooner.
  */
 export class SealSchedule {
   readonly #limits: SealerLimits;
   /** Events that this worker has stored since the last round began. */
   #stored = 0;
-  /** Start of the last round that placed leaves, or left the turn to another worker; in ms. */
+  /** Start of the last round that placed leaves or left the turn to another worker, in ms. */
   #sealedAt = -Infinity;
-  /** When the worker stored its last statement, if it was full; otherwise `-Infinity`. In ms. */
+  /** When the worker stored its last statement if that was full, in ms; otherwise `-Infinity`. */
   #fullAt = -Infinity;
 
   constructor(limits: SealerLimits) {
     this.#limits = limits;
   }
 
-  /** Notes that the worker has stored events, and whether they filled a statement. */
+  /** Records that the worker has stored events, and whether they filled a statement. */
   onStored(events: number, full: boolean): void {
     this.#fullAt = full ? performance.now() : -Infinity;
     this.#stored += events;
   }
 
-  /** Notes that a round begins: it places all that was stored before. */
+  /** Records the start of a round, which places everything stored before it. */
   onRound(): void {
     this.#stored = 0;
   }
 
-  /** Notes when a round began that placed leaves, or left the turn to another worker; in ms. */
+  /** Records the start, in ms, of a round that placed leaves or left the turn to another worker. */
   onPlaced(beganAt: number): void {
     this.#sealedAt = beganAt;
   }
 
-  /** True if the next round should begin at once. */
+  /** True if the next round should start now. */
   isDue(): boolean {
     if (this.isDraining()) return false;
     if (this.#stored >= this.#limits.events) return true;

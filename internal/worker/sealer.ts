@@ -5,37 +5,37 @@ import type { SealerMetrics } from '../kit/telemetry/sealer-metrics.ts';
 import { SealSchedule, type SealerLimits } from './seal-schedule.ts';
 
 /**
- * The operations of the store that the sealer needs. `extendLedgers` and `signLedgers` resolve with
- * undefined while another worker has the turn.
+ * The store operations that the sealer needs. `extendLedgers` and `signLedgers` resolve with
+ * undefined while it is another worker's turn.
  */
 export interface SealedStore {
-  /** Places about `mostLeaves` waiting leaves, but none without a MAC. */
+  /** Places about `mostLeaves` waiting leaves, and none without a MAC. */
   extendLedgers(mostLeaves: number): Promise<{ placed: number; refused: RefusedLeaves[] } | undefined>;
   /** Signs a checkpoint of each log that has grown. */
   signLedgers(): Promise<{ signed: number; refused: { organization: string; reason: string }[] } | undefined>;
   /** Sends checkpoints to the witnesses; resolves with the organizations whose logs they refuse. */
   cosign(): Promise<readonly string[]>;
-  /** Has leaves looked at again that were refused; resolves once at the start. */
+  /** Marks refused leaves for another look; called once at the start. */
   retryRefused(): Promise<unknown>;
   /** Closes the connections to witnesses. */
   close?(): Promise<void>;
 }
 
-/** Leaves of an organization that have no valid MAC, with the ids of some. */
+/** Leaves of an organization without a valid MAC, with some of their ids. */
 export interface RefusedLeaves {
   organization: string;
   ids: string[];
   leaves: number;
 }
 
-/** Longest wait of a stop for a round, in ms. Closing the database ends a round that hangs. */
+/** How long a stop waits for a round, in ms. Closing the database ends a round that hangs. */
 const stopMs = 5_000;
 
 /**
- * Extends the logs by the leaves that workers stored, and signs their checkpoints. Every worker
- * runs it; the store lets one at a time work. A crash leaves either the old or the new checkpoint:
- * a log is on disk before its checkpoint is signed. While the worker drains a backlog, rounds wait,
- * so that the queue becomes empty sooner.
+ * Extends the logs by the leaves that workers stored, and signs checkpoints. Every worker runs it;
+ * the store admits one at a time. A crash leaves either the old or the new checkpoint: a log is on
+ * disk before its checkpoint is signed. During a drain rounds wait, so that the queue empties
+ * sooner.
  */
 export class Sealer {
   readonly name = 'sealer';
@@ -71,15 +71,15 @@ export class Sealer {
   }
 
   /**
-   * Notes that this worker has stored events, and whether they filled a statement. Many of them
-   * begin a round at once; so does the first one after a quiet time.
+   * Records that this worker has stored events, and whether they filled a statement. Many events
+   * start a round immediately; so does the first one after a quiet time.
    */
   onStored(events: number, full = false): void {
     this.#schedule.onStored(events, full);
     if (this.#isDue()) this.#nap.abort();
   }
 
-  /** After a failure, only the end of the pause begins a round. */
+  /** After a failure, only the end of the pause starts a round. */
   #isDue(): boolean {
     return !this.#failed && this.#schedule.isDue();
   }
@@ -121,7 +121,7 @@ export class Sealer {
     return this.#schedule.isDraining() || this.#stopping.signal.aborted;
   }
 
-  /** Resolves with the number of leaves that got their places. */
+  /** Resolves with the number of leaves placed. */
   async #extend(): Promise<number> {
     const began = performance.now();
     const report = await this.#store.extendLedgers(this.#limits.mostLeaves);
@@ -129,7 +129,7 @@ export class Sealer {
     if (report?.placed !== 0) this.#schedule.onPlaced(began);
     for (const refusal of report?.refused ?? []) {
       this.#metrics.refused.inc(refusal.leaves);
-      this.#logger.error(refusal, 'leaves without a valid MAC get no place in the log: somebody else wrote them');
+      this.#logger.error(refusal, 'leaves without a valid MAC get no place in the log: their writer lacks the key');
     }
     this.#metrics.sealed.inc(report?.placed ?? 0);
     return report?.placed ?? 0;

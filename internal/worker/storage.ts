@@ -1,9 +1,9 @@
 import type { AcceptedEvent } from '../event/event.ts';
 
 /**
- * The result for a job. `stored`: its events are in Postgres (or its dead letters). `abandoned`:
- * given back because the process stops. `withdrawn`: given back because Postgres is unavailable. A
- * set: none is stored, because these organizations have left the database.
+ * The result of a job. `stored`: its events are in Postgres, as events or dead letters.
+ * `abandoned`: given back because the process stops. `withdrawn`: given back because Postgres is
+ * unavailable. A set: nothing was stored, because these organizations have left the database.
  */
 export type StoreResult = 'stored' | 'abandoned' | 'withdrawn' | ReadonlySet<string>;
 
@@ -14,7 +14,7 @@ export interface Storage {
    * delivery may have stored and counted them.
    */
   add(events: AcceptedEvent[], redelivered?: boolean): Promise<StoreResult>;
-  /** Gives back all jobs that are not known to be stored, and every later one. */
+  /** Gives back all jobs not known to be stored, and every later one. */
   abandon(): void;
   /** True while events wait for Postgres. */
   readonly retrying: boolean;

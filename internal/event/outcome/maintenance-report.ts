@@ -1,37 +1,37 @@
 /** The changes of one maintenance run. */
 export interface MaintenanceReport {
-  /** Names of the tables of created and dropped partitions. */
+  /** The tables of created and dropped partitions. */
   created: string[];
   dropped: string[];
   /** Events moved from the DEFAULT partition to the partition of their day. */
   moved: number;
-  /** Partitions past retention that stay until the archive holds them; absent if there is none. */
+  /** Partitions past retention that stay until the archive holds them; absent if there are none. */
   waiting?: WaitingPartitions;
-  /** Present if retention would drop more partitions than it may without being asked. */
+  /** Present if retention would drop more partitions than it may without approval. */
   asks?: AskedPartitions;
-  /** How far the clock of the worker is ahead of that of Postgres, in ms; negative if behind. */
+  /** How far the worker's clock is ahead of Postgres', in ms; negative if behind. */
   clockAheadMs: number;
   /** True if retention dropped nothing because the two clocks differ. */
   clocksDiffer?: true;
 }
 
-/** Retention drops these partitions once a person has approved it. */
+/** Partitions that retention drops once a person has approved it. */
 export interface AskedPartitions {
   partitions: number;
-  /** The first day that stays, as in `2026-11-21`. */
+  /** The first day that is kept, as in `2026-11-21`. */
   before: string;
 }
 
 /** Retention waits for the archive. */
 export interface WaitingPartitions {
   partitions: number;
-  /** What the archive lacks of the oldest one. */
+  /** What the archive lacks of the oldest partition. */
   reason: string;
 }
 
 /** The state of the partitions. */
 export interface PartitionFigures {
-  /** Consecutive days from today that have a partition. */
+  /** Consecutive days, from today on, that have a partition. */
   daysAhead: number;
   /** Events in the DEFAULT partition. */
   defaultRows: number;

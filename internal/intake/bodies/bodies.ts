@@ -6,23 +6,23 @@ import { BodyRoom } from './body-room.ts';
 import { DroppedBodies } from '../http/dropped-bodies.ts';
 import { runAtOnce, Turns } from '../http/turns.ts';
 
-/** A body of so many bytes, or fewer, is parsed at once. */
+/** A body of this many bytes or fewer is parsed at once. */
 export const smallBody = 16_384;
 
-/** A body of so many bytes, or fewer, is parsed in one step, which takes about 1 ms. */
+/** A body of this many bytes or fewer is parsed in one step, which takes about 1 ms. */
 export const oneStep = 65_536;
 
-/** Bytes of a body that cost an organization as much of its rate as an event. */
+/** Bytes of a body that cost an organization as much of its rate as one event. */
 const bytesOfEvent = 65_536;
 
 /**
- * Bytes of pieces after which the young generation is collected: they are outside V8's heap. Needs
- * Node's option `--expose-gc`, which the image sets.
+ * Bytes of pieces after which the young generation is collected, since they are outside V8's heap.
+ * Needs Node's `--expose-gc`, which the image sets.
  */
 const collectEvery = 8 * 1_024 * 1_024;
 
 export interface BodiesOptions {
-  /** Takes events from the rate of an organization. */
+  /** Charges events to the rate of an organization. */
   charge: (organization: string, events: number) => void;
 }
 
@@ -35,12 +35,12 @@ export class Bodies {
   readonly #room = new BodyRoom();
   readonly #turns = new Turns();
   readonly #dropped = new DroppedBodies(this.#turns, (bytes) => this.received(bytes));
-  /** By request: bytes that have room, and events that the organization was charged for. */
+  /** By request: the bytes that it has room for, and the events charged to the organization. */
   readonly #taken = new WeakMap<Context, number>();
   readonly #charged = new WeakMap<Context, number>();
   /** By request: the bytes of its body. */
   readonly #bytes = new WeakMap<Context, Buffer>();
-  /** Bytes that were read since the last collection. */
+  /** Bytes read since the last collection. */
   #uncollected = 0;
   /** By connection: the end of its last large request, while that is under way. */
   readonly #last = new WeakMap<Socket, Promise<void>>();
@@ -50,10 +50,10 @@ export class Bodies {
   }
 
   /**
-   * Takes room for a large body that says its length, before it is read. `most`: bytes of it that
-   * are held at once. Resolves when the answer to a large body that came before it on its
-   * connection is sent, or to an encoded one: events are accepted in the order of arrival.
-   * @throws {RequestError} when there is none.
+   * Takes room for a large body that states its length, before it is read. `most`: how many of its
+   * bytes are held at once. To keep the order of arrival, waits until earlier large or encoded
+   * bodies on the connection are answered.
+   * @throws {RequestError} when there is no room.
    */
   admit(ctx: Context, most = Infinity, isEncoded = false): Promise<void> | undefined {
     const before = this.#last.get(ctx.req.socket);
@@ -88,7 +88,7 @@ export class Bodies {
     if (this.isLarge(ctx) && !((before ?? 0) > smallBody)) this.#holdNext(ctx);
   }
 
-  /** Lets the next request of the connection wait for the end of this one. */
+  /** Makes the next request on the connection wait for the end of this one. */
   #holdNext({ req: { socket }, res }: Context): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last.set(socket, promise);
@@ -99,8 +99,8 @@ export class Bodies {
   }
 
   /**
-   * Takes room for the next piece of a body that has not said its length. `most`: as in
-   * {@link admit}.
+   * Takes room for the next piece of a body that has not stated its length. `most`: as in {@link
+   * admit}.
    * @throws {RequestError} when there is none.
    */
   grow(ctx: Context, length: number, most = Infinity): void {
@@ -109,20 +109,20 @@ export class Bodies {
     if (more > 0) this.take(ctx, more);
   }
 
-  /** Returns memory for the bytes of a body, which {@link free} gives back, or its end. */
+  /** Allocates memory for the bytes of a body, until {@link free} or the end of the request. */
   allocate(ctx: Context, length: number): Buffer {
     const bytes = Buffer.allocUnsafeSlow(length);
     this.#bytes.set(ctx, bytes);
     return bytes;
   }
 
-  /** Gives memory back now: V8 would leave hundreds of megabytes to a later collection. */
+  /** Frees the memory now; V8 would leave hundreds of megabytes to a later collection. */
   free(ctx: Context): void {
     (this.#bytes.get(ctx)?.buffer as ArrayBuffer | undefined)?.transfer(0);
     this.#bytes.delete(ctx);
   }
 
-  /** Notes that a piece of a large body was read, whose memory V8 does not count in time. */
+  /** Records that a piece of a large body was read, whose memory V8 counts too late. */
   received(bytes: number): void {
     this.#uncollected += bytes;
     if (this.#uncollected < collectEvery) return;
@@ -135,23 +135,23 @@ export class Bodies {
     return (this.#taken.get(ctx) ?? 0) > smallBody;
   }
 
-  /** Runs work on a body: in a turn of its organization if the body is large, else at once. */
+  /** Runs work on a body: in a turn of its organization if the body is large, otherwise at once. */
   run<T>(ctx: Context, work: () => T): T | Promise<T> {
     if (!this.isLarge(ctx)) return work();
     return this.#turns.run(organizationOf(ctx), work, (this.#taken.get(ctx) ?? 0) <= oneStep);
   }
 
-  /** Runs short steps, as {@link run}: in as many turns as they need. */
+  /** Runs short steps as {@link run} does, in as many turns as they need. */
   runAll<T>(ctx: Context, steps: Iterator<unknown, T>): T | Promise<T> {
     return this.isLarge(ctx) ? this.#turns.runAll(organizationOf(ctx), steps) : runAtOnce(steps);
   }
 
-  /** Runs `map` for each item of a body, as {@link runAll}. */
+  /** Runs `map` for each item of a body, as {@link runAll} does. */
   map<A, B>(ctx: Context, items: readonly A[], map: (item: A, index: number) => B): B[] | Promise<B[]> {
     return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map) : items.map(map);
   }
 
-  /** The JSON array of what a body became. It may be as large: then it comes as bytes. */
+  /** The JSON array of a body's items; as bytes for a large body, since it may be as large. */
   async jsonList<A>(ctx: Context, items: readonly A[], form: (item: A) => object): Promise<string | Buffer> {
     if (!this.isLarge(ctx)) return JSON.stringify(items.map(form));
     const pieces = await this.map(ctx, items, (item, index) =>
@@ -160,7 +160,7 @@ export class Bodies {
     return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '[]' : ']')]);
   }
 
-  /** Takes the bytes that a body has by now from the rate, also if it is refused or cut. */
+  /** Charges the bytes of a body so far to the rate, even if it is later refused or cut. */
   charge(ctx: Context, bytes: number): void {
     const before = this.#charged.get(ctx) ?? 0;
     const events = Math.floor(bytes / bytesOfEvent) - before;
@@ -174,7 +174,7 @@ export class Bodies {
     this.#dropped.drop(ctx, organizationOf(ctx));
   }
 
-  /** Resolves in the next turn of the organization: what is dropped waits for it, too. */
+  /** Resolves in the next turn of the organization, so that dropped pieces wait for it too. */
   rest(ctx: Context): Promise<void> {
     return this.#turns.run(organizationOf(ctx), () => undefined);
   }

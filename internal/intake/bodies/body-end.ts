@@ -1,4 +1,4 @@
-/** The end of a text, and how many characters of it came before. */
+/** The end of a text, and how many characters preceded it. */
 export interface TextEnd {
   readonly text: string;
   readonly cut: number;
@@ -9,9 +9,9 @@ export class BodyEnd {
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
   #length = 0;
-  /** Of all pieces: the first two bytes. Programs of Windows name UTF-16 by them. */
+  /** The first two bytes of all pieces, by which Windows programs mark UTF-16. */
   #mark = '';
-  /** Bytes and characters before the pieces. */
+  /** Bytes and characters dropped before the kept pieces. */
   #dropped = 0;
   #cut = 0;
 
@@ -32,7 +32,7 @@ export class BodyEnd {
     }
   }
 
-  /** The last bytes as text, from the beginning of a character. */
+  /** The last bytes as text, starting at a whole character. */
   end(): TextEnd {
     const bytes = Buffer.concat(this.#pieces);
     let from = Math.max(0, bytes.length - this.#limit);
@@ -42,7 +42,7 @@ export class BodyEnd {
       else from += (from + this.#dropped) % 2;
     }
     this.#drop(bytes.subarray(0, from));
-    // After a cut, a mark is a character of the text.
+    // After a cut, a byte order mark is a character of the text.
     const ignoreBOM = this.#dropped > 0;
     return { text: new TextDecoder(encoding, { ignoreBOM }).decode(bytes.subarray(from)), cut: this.#cut };
   }
@@ -59,7 +59,7 @@ export class BodyEnd {
   }
 }
 
-/** True for a byte of UTF-8 that begins no character. */
+/** True for a byte of UTF-8 that does not start a character. */
 function isContinuation(byte = 0): boolean {
   return (byte & 0xc0) === 0x80;
 }

@@ -9,14 +9,14 @@ import { Decoder, type Take } from './decoder.ts';
 export interface PieceOptions {
   bodies: Bodies;
   encoding: Encoding | undefined;
-  /** Most bytes of the body, as it comes out of its encoding; none unless given. */
+  /** Most bytes of the decoded body; unlimited unless given. */
   limit?: number | undefined;
 }
 
 /**
- * Gives each decoded piece of a body to `take`, in order; resolves after the last one. Rejects with
+ * Passes each decoded piece of a body to `take`, in order; resolves after the last. Rejects with
  * the error of `take`, with 413 past the limit, or with 400 if the body cannot be decoded or the
- * connection breaks. The rest is then read and dropped: it would block the next request.
+ * connection breaks. The rest is then read and dropped, because it would block the next request.
  */
 export async function readPieces(
   ctx: Context,
@@ -38,7 +38,7 @@ export async function readPieces(
   }
 }
 
-/** `named`: the limit that the error names. */
+/** @param named the limit that the error names. */
 function upTo(most: number, named: number, take: Take): Take {
   let length = 0;
   return (piece) => {
@@ -79,7 +79,7 @@ async function eachPiece(ctx: Context, take: (piece: Buffer) => Promise<void>): 
 }
 
 /**
- * Answers `Expect: 100-continue`, which .NET sends with each POST. A client that got an error need
+ * Answers `Expect: 100-continue`, which .NET sends with each POST. After an error, the client need
  * not send the body.
  */
 export function inviteBody({ req, res }: Context): void {

@@ -2,7 +2,7 @@ import { RequestError, Unavailable } from '../../kit/errors/request-error.ts';
 
 const mebi = 1_024 * 1_024;
 
-/** Most bytes of bodies that a pod holds until their answers are sent, and of one organization. */
+/** Most bytes of bodies that a pod, or one organization, may hold until the answers are sent. */
 export const bodyRoomBytes = { all: 24 * mebi, ofOne: 12 * mebi };
 
 /** Room for the bodies of a pod, in bytes. */
@@ -10,7 +10,7 @@ export class BodyRoom {
   readonly #ofOrganizations = new Map<string, number>();
   #taken = 0;
 
-  /** @throws {RequestError} `too-many-requests`, or `unavailable` when others have the room. */
+  /** @throws {RequestError} `too-many-requests`, or `unavailable` if others take up the room. */
   take(organization: string, bytes: number): void {
     const own = this.#ofOrganizations.get(organization) ?? 0;
     if (own + bytes > bodyRoomBytes.ofOne) throw tooMany();

@@ -30,8 +30,8 @@ const encodings = new Map([
 ]);
 
 /**
- * The encoding of a body; undefined for one that is sent as it is.
- * @throws {RequestError} 415 for several encodings, or one that is not known.
+ * The encoding of a body; undefined if it is sent as it is.
+ * @throws {RequestError} 415 for several encodings or an unknown one.
  */
 export function encodingOf({ 'content-encoding': header }: IncomingHttpHeaders): Encoding | undefined {
   if (header === undefined) return undefined;
@@ -43,12 +43,12 @@ export function encodingOf({ 'content-encoding': header }: IncomingHttpHeaders):
   return encoding;
 }
 
-/** Most bytes that the decoding of a body holds. */
+/** Most bytes that the decoder of a body holds. */
 export function windowOf(encoding: Encoding | undefined): number {
   return encoding?.window ?? 0;
 }
 
-/** Most bytes that a body of up to `limit` bytes may have while it is encoded. */
+/** Most bytes that an encoded body may have, if up to `limit` bytes may come out of it. */
 export function encodedLimit(limit: number): number {
   return Math.ceil(limit * 1.02) + 1_024;
 }

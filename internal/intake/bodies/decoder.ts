@@ -1,23 +1,23 @@
 import { RequestError } from '../../kit/errors/request-error.ts';
 import type { Encoding } from './content-encoding.ts';
 
-/** Takes the pieces of a body. Refuses the body by throwing a {@link RequestError}. */
+/** Receives the pieces of a body. Refuses the body by throwing a {@link RequestError}. */
 export type Take = (piece: Buffer) => void | Promise<void>;
 
-/** Most frames of a zstd body that need a stream of their own. */
+/** Most frames of a zstd body that each need a new stream. */
 const mostStreams = 1_000;
 
 type Stream = ReturnType<Encoding['createStream']>;
 
-/** A stream that decodes. `ended` resolves at the end of its output, with the error if any. */
+/** A decoding stream. `ended` resolves at the end of its output, with the error if any. */
 interface Running {
   readonly stream: Stream;
   readonly ended: Promise<unknown>;
 }
 
 /**
- * Decodes the pieces of a body off the event loop and gives `take` what comes out, in small pieces.
- * It holds only a few of them, however large the whole would be.
+ * Decodes the pieces of a body off the event loop and passes the output to `take` in small pieces.
+ * Holds only a few of them, however large the whole is.
  */
 export class Decoder {
   readonly #encoding: Encoding;
@@ -33,8 +33,8 @@ export class Decoder {
   }
 
   /**
-   * Resolves when a piece is decoded, and all but its last output is taken. Rejects with 400 if it
-   * cannot be decoded, and with the error of `take`.
+   * Resolves when a piece is decoded and all but its last output is taken. Rejects with 400 if it
+   * cannot be decoded, or with the error of `take`.
    */
   async write(piece: Buffer): Promise<void> {
     if (this.#bytes === 0) this.#isNamed = piece[0] === this.#encoding.firstByte;
@@ -49,14 +49,14 @@ export class Decoder {
     }
   }
 
-  /** Resolves when all is taken. Rejects as {@link write}, and with 400 if the end is missing. */
+  /** Resolves when all is taken. Rejects as {@link write} does, and with 400 without an end. */
   async end(): Promise<void> {
     if (this.#running === undefined) return;
     this.#running.stream.end();
     this.#check(await this.#running.ended);
   }
 
-  /** Gives the memory of the decoder back. */
+  /** Frees the decoder's memory. */
   close(): void {
     this.#running?.stream.destroy();
   }
@@ -76,7 +76,7 @@ export class Decoder {
     }
   }
 
-  /** The stream has ended before its input: of zstd, another frame may follow. */
+  /** The stream has ended before its input; in zstd, another frame may follow. */
   #goOnAfter(error: unknown): void {
     this.#check(error);
     if (this.#encoding.name !== 'zstd' || this.#streams === mostStreams) throw this.#undecodable(afterEnd);
@@ -85,7 +85,7 @@ export class Decoder {
 
   #check(error: unknown): void {
     if (error === undefined) return;
-    // Only the errors of zlib and zstd have this property.
+    // Only errors of zlib and zstd have this property.
     if (!(error instanceof Error && 'errno' in error && 'code' in error)) throw error;
     throw this.#undecodable(this.#explain(String(error.code), error.message));
   }

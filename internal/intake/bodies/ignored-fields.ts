@@ -1,13 +1,13 @@
 import { optionalFields } from '../../event/fields.ts';
 import { requestFields, type EventRequest } from '../../event/schema.ts';
 
-/** Approximate bound of the header, and bound of one name in it, in characters. */
+/** Approximate limit of the header, and limit of one name in it, in characters. */
 const longestHeader = 1_000;
 const longestName = 50;
 
 /**
- * The names of an event's fields that Runledger does not record; undefined if there are none, which
- * is the usual case and costs least. `known`: those that are recorded.
+ * The fields of an event that Runledger does not record; undefined if there are none, the usual and
+ * cheapest case. `known`: the recorded ones.
  */
 export function ignoredFields(
   event: EventRequest,
@@ -18,7 +18,7 @@ export function ignoredFields(
   return ignored;
 }
 
-/** True for the name that answers give to a text, where the request has it by no other name. */
+/** True for a text under its name in answers, if that text is the one recorded. */
 function isRecorded(event: EventRequest, name: string): boolean {
   const field = optionalFields.find(({ recorded }) => recorded === name);
   return field !== undefined && (event[field.request] ?? event[field.recorded]) === event[field.recorded];

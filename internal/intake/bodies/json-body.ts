@@ -12,7 +12,7 @@ import { scanArray, scanLines, type Range } from './json-scan.ts';
 
 const jsonLines = 'application/x-ndjson';
 
-/** The types of a body with several JSON values. */
+/** The content types of a body with several JSON values. */
 export const listTypes = ['application/json', jsonLines] as const;
 
 /** How the bodies of a route are read. */
@@ -25,17 +25,17 @@ export interface JsonBodyOptions {
   bodies: Bodies;
 }
 
-/** What a route does with the values of a list, before the next one is parsed. */
+/** What a route does with the values of a list, each before the next is parsed. */
 export interface ListUse<T> {
-  /** Throws unless there may be so many; undefined if the body is no list. */
+  /** Throws unless this many values are allowed; `count` is undefined if the body is no list. */
   requireCount: (count: number | undefined) => void;
-  /** A line that is not JSON is a {@link RequestError}. */
+  /** A line that is not JSON comes as a {@link RequestError}. */
   each: (value: unknown, index: number) => T;
 }
 
 /**
- * Reads JSON bodies. Values are used when they are parsed, and not kept: in memory they may take
- * twenty times their bytes. Rejects with 415, 413, 429 or 503 before the read, with 400, 413, 429
+ * Reads JSON bodies. Each value is used when it is parsed, and not kept: in memory it may take
+ * twenty times its bytes. Rejects with 415, 413, 429 or 503 before the read, and with 400, 413, 429
  * or 503 after it.
  */
 export class JsonBody {
@@ -66,7 +66,7 @@ export class JsonBody {
     const isLines = ctx.request.type.trim().toLowerCase() === jsonLines;
     if (!isLines && bytes.length <= oneStep) return bodies.run(ctx, () => useAll(parse(bytes), use));
     const found = await bodies.runAll(ctx, isLines ? scanLines(bytes) : scanArray(bytes));
-    // No list, or no JSON: the parser says which.
+    // Not a list, or not JSON; the parser tells which.
     if (found === undefined) return bodies.run(ctx, () => useAll(parse(bytes), use));
     use.requireCount(found.length);
     const parseOne = isLines ? parseLine : parseElement;
@@ -75,7 +75,7 @@ export class JsonBody {
     return used;
   }
 
-  /** At once where that is possible. */
+  /** Synchronous where possible. */
   #bytesOf(ctx: Context): Buffer | Promise<Buffer> {
     const { types, limit, bodies } = this.#options;
     const encoding = requireType(ctx, types, limit);
@@ -118,7 +118,7 @@ function parseElement(bytes: Buffer, [from, to]: Range): unknown {
 }
 
 function parseLine(bytes: Buffer, [from, to]: Range): unknown {
-  // A body may be joined from several files, each with a mark.
+  // A body may be joined from several files, each with a byte order mark.
   const line = textWithoutMark(bytes.toString('utf8', from, to));
   try {
     return JSON.parse(line);
@@ -127,7 +127,7 @@ function parseLine(bytes: Buffer, [from, to]: Range): unknown {
   }
 }
 
-/** The number of the line that begins at a byte, counted from 1. */
+/** The number of the line that starts at a byte, counted from 1. */
 function lineAt(bytes: Buffer, from: number): number {
   let line = 1;
   for (let end = bytes.indexOf('\n'); end !== -1 && end < from; end = bytes.indexOf('\n', end + 1)) line += 1;
@@ -135,8 +135,8 @@ function lineAt(bytes: Buffer, from: number): number {
 }
 
 /**
- * Returns the encoding of a body; undefined for one that is sent as it is.
- * @throws {RequestError} 415, or 413 when the length that the headers name is over `limit`.
+ * Returns the encoding of a body; undefined if it is sent as it is.
+ * @throws {RequestError} 415, or 413 if the stated length is over `limit`.
  */
 export function requireType(ctx: Context, types: readonly string[], limit: number): Encoding | undefined {
   const { 'content-type': type, 'content-length': length } = ctx.req.headers;

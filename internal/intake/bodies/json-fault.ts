@@ -1,10 +1,10 @@
-/** A place in a text: where something is, counted from 1, in lines and in characters. */
+/** A place in a text, in lines and characters counted from 1. */
 export interface Place {
   line: number;
   column: number;
 }
 
-/** What is wrong at a place; the place comes between the two parts. */
+/** What is wrong; the place is inserted between the two parts. */
 interface Fault {
   at: number;
   before: string;
@@ -14,7 +14,7 @@ interface Fault {
 /** What comes next in a document. */
 type Next = 'value' | 'key' | 'colon' | 'comma' | 'end';
 
-/** Words of other languages, by which a fault may name them: they are no part of anybody's text. */
+/** Words of other languages that a fault may quote, since they cannot be anybody's data. */
 const foreignWords = new Set(['NaN', 'Infinity', 'undefined', 'None', 'True', 'False', 'NULL', 'Null', 'nil']);
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -22,7 +22,7 @@ const word = /-?[\p{L}_$][\p{L}\p{N}_$]*/uy;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /**
- * Says in one clause why a text is not JSON, and where; never with a part of the text. Undefined if
+ * Explains in one clause why a text is not JSON, and where, without quoting the text. Undefined if
  * it finds no fault. `from`: the place of the text in the body.
  */
 export function jsonFault(text: string, from: Place = { line: 1, column: 1 }): string | undefined {
@@ -36,7 +36,7 @@ function placeOf(text: string, at: number, { line, column }: Place): Place {
   const place = { line, column };
   for (let index = 0; index < at; index += 1) {
     const code = text.charCodeAt(index);
-    // The second half of a surrogate pair is no character of its own.
+    // The second half of a surrogate pair is not a separate character.
     const isSecondHalf = code >= 0xdc00 && code <= 0xdfff;
     if (code === newline) place.line += 1;
     if (code === newline) place.column = 1;
@@ -47,13 +47,13 @@ function placeOf(text: string, at: number, { line, column }: Place): Place {
 
 const newline = 0x0a;
 
-/** Checks a text by the grammar of RFC 8259, up to its first fault. */
+/** Checks a text against the grammar of RFC 8259, up to the first fault. */
 class JsonCheck {
   readonly #text: string;
   #at = 0;
   #next: Next = 'value';
   readonly #open: ('object' | 'array')[] = [];
-  /** Where the last comma is, while nothing has followed it. */
+  /** The position of the last comma, while nothing has followed it. */
   #comma: number | undefined;
 
   constructor(text: string) {
@@ -172,7 +172,7 @@ class JsonCheck {
     return { at: this.#at, before, after };
   }
 
-  /** `from`: where the text begins that has no end. */
+  /** @param from the start of the text that does not end. */
   #endsEarly(from: number): Fault {
     const inside = from < this.#at ? ', inside a text' : this.#open.map((one) => `, inside an ${one}`).at(-1);
     return { at: this.#text.length, before: 'it ends', after: inside ?? '' };

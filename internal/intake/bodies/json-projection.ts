@@ -6,22 +6,22 @@ import { malformed } from './body-errors.ts';
 /** The part of a JSON document to keep: a text, some fields of an object, or a list. */
 export type Shape = number | Fields | List;
 
-/** A text is kept up to so many UTF-16 units. Of a list, one element more than `most` is kept. */
+/** A number keeps that many UTF-16 units of a text. A list keeps one element more than `most`. */
 export interface Fields {
   readonly [field: string]: Shape;
 }
 type List = readonly [element: Shape, most: number];
 
-/** The part that was kept. `null` is null; any other value that has not its shape is `true`. */
+/** What was kept. `null` is null; any other value that does not fit its shape is `true`. */
 export type Projected = { [field: string]: Projected } | Projected[] | string | true | null;
 
 /** Deepest nesting of a document. */
 const maxDepth = 1_000;
 
-/** Bytes that an object or array takes in memory, about. */
+/** Estimate of the bytes that an object or array takes in memory. */
 const objectBytes = 100;
 
-/** Longer keys are no fields of a shape. */
+/** Longer keys match no field of a shape. */
 const longestKey = 100;
 
 /** An open object or array. Without `into`, nothing in it is kept. */
@@ -32,7 +32,7 @@ interface Level {
 }
 
 /**
- * Reads a JSON document in pieces and keeps the part that has a shape. Its memory does not grow
+ * Reads a JSON document in pieces and keeps the part described by a shape. Its memory does not grow
  * with the rest of the document. As in `JSON.parse`, the last of several equal keys counts.
  */
 export class JsonProjection {
@@ -44,28 +44,28 @@ export class JsonProjection {
   readonly #levels: Level[] = [];
   readonly #mostHeld: number;
   #held = 0;
-  /** The key or text that is read now, and how much of it to keep. */
+  /** The key or text being read, and how much of it to keep. */
   #text = '';
   #longest = 0;
 
-  /** @param mostHeld bytes that the part may take in memory. */
+  /** @param mostHeld how many bytes the kept part may take in memory. */
   constructor(shape: Shape, mostHeld: number) {
     this.#shape = shape;
     this.#mostHeld = mostHeld;
   }
 
   /**
-   * @throws {Error} when the document is not JSON in UTF-8, is nested too deeply, or what is kept
-   * of it takes too much memory.
+   * @throws {Error} when the document is not JSON in UTF-8, is nested too deeply, or the kept part
+   * takes too much memory.
    */
   write(piece: Uint8Array): void {
     this.#takeAll(this.#parse(this.#decoder.decode(piece, { stream: true })));
   }
 
-  /** @throws {Error} as {@link write}, and when the document is not complete. */
+  /** @throws {Error} as {@link write} does, and when the document is incomplete. */
   end(): void {
     this.#takeAll(this.#parse(this.#decoder.decode()));
-    // The parser's type lacks `none`, the end of its input.
+    // The parser's type lacks `none`, which ends its input.
     this.#takeAll(this.#parse(none as unknown as string));
   }
 
@@ -98,7 +98,7 @@ export class JsonProjection {
       case 'falseValue':
       case 'endNumber':
         return this.#put(true);
-      // A number is kept as `true`. The other tokens do not come with these options.
+      // Numbers are kept as `true`. The other tokens do not occur with these options.
       case 'startNumber':
       case 'numberChunk':
       case 'numberValue':
@@ -144,7 +144,7 @@ export class JsonProjection {
     }
   }
 
-  /** The shape of the value that comes next; undefined if it is not kept. */
+  /** The shape of the next value; undefined if it is not kept. */
   #wanted(): Shape | undefined {
     const level = this.#levels.at(-1);
     if (level === undefined) return this.#shape;

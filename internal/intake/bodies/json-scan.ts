@@ -1,12 +1,12 @@
 import { RequestError } from '../../kit/errors/request-error.ts';
 
-/** Most values of a body: in memory a value may take thirty times its bytes. */
+/** Most values of a body; in memory a value may take thirty times its bytes. */
 export const mostValues = 50_000;
 
-/** Structural characters of a step: it takes about 50 µs. */
+/** Structural characters per step, which takes about 50 µs. */
 const stepSize = 4_096;
 
-/** Where an element or a line is, in bytes. */
+/** The range of an element or a line, in bytes. */
 export type Range = readonly [from: number, to: number];
 
 /** ASCII codes. */
@@ -14,8 +14,8 @@ const [quote, backslash, comma, newline] = [0x22, 0x5c, 0x2c, 0x0a];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Finds the elements of a JSON array, for a parser that takes one after the other and decides
- * whether it is JSON. Yields between short steps. Returns undefined for any other document.
+ * Finds the elements of a JSON array, for a parser that takes them one by one and decides whether
+ * it is JSON. Yields between short steps. Returns undefined for any other document.
  * @throws {RequestError} for more than {@link mostValues}.
  */
 export function* scanArray(bytes: Buffer): Generator<undefined, Range[] | undefined> {
@@ -28,7 +28,7 @@ export function* scanArray(bytes: Buffer): Generator<undefined, Range[] | undefi
   return scan.elements;
 }
 
-/** Finds the lines of NDJSON that are not blank, as {@link scanArray}. */
+/** Finds the non-blank lines of NDJSON, as {@link scanArray} does. */
 export function* scanLines(bytes: Buffer): Generator<undefined, Range[]> {
   const lines: Range[] = [];
   let values = 0;
@@ -54,7 +54,7 @@ class Scan {
   readonly #found: Range[] = [];
   #at = 0;
   #depth = 0;
-  /** Where the current element begins. */
+  /** The start of the current element. */
   #from = 0;
   #state: 'before' | 'array' | 'after' | 'other' = 'before';
 
@@ -74,7 +74,7 @@ class Scan {
     return true;
   }
 
-  /** About: a document may have up to twice as many. */
+  /** An estimate: a document may have up to twice as many. */
   get values(): number {
     return Math.max(this.#commas, this.#containers);
   }
@@ -119,7 +119,7 @@ class Scan {
   }
 }
 
-/** The place after the quote that ends a text. */
+/** The index after the quote that ends a text. */
 function endOfText(bytes: Buffer, from: number): number {
   for (let at = from; ;) {
     const end = bytes.indexOf(quote, at);

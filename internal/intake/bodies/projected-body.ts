@@ -9,18 +9,20 @@ import { windowOf } from './content-encoding.ts';
 import { requireType } from './json-body.ts';
 import { JsonProjection, type Projected, type Shape } from './json-projection.ts';
 
-/** Resolves with the part of a JSON body that has a shape. Rejects with 400, 413, 415, 429, 503. */
+/**
+ * Resolves with the part of a JSON body that a shape names. Rejects with 400, 413, 415, 429, 503.
+ */
 export type ReadProjected = (ctx: Context) => Promise<Projected>;
 
-/** Bytes of a step: small tokens of so many take about 0.3 ms. */
+/** Bytes of a step; that many bytes of small tokens take about 0.3 ms. */
 const stepBytes = 4_096;
 
-/** Bytes at the start of a body that are kept, to say where it is no JSON. */
+/** Bytes at the start of a body to keep, for saying where it is not JSON. */
 const keptStart = 16_384;
 
 /**
- * Creates a reader for JSON bodies of up to `limit` bytes, most of which nobody needs. It drops
- * them while they arrive, and parses in turns.
+ * Creates a reader for JSON bodies of up to `limit` bytes that are mostly not needed. It drops
+ * those parts as they arrive, and parses in turns.
  */
 export function createProjectedReader(limit: number, shape: Shape, bodies: Bodies): ReadProjected {
   return async (ctx) => {
@@ -62,7 +64,7 @@ export function createProjectedReader(limit: number, shape: Shape, bodies: Bodie
   };
 }
 
-/** Without a character that is cut at the end. */
+/** Drops a character that is cut off at the end. */
 function withoutPart(bytes: Buffer): Buffer {
   for (let length = 1; length <= 3; length += 1) {
     const byte = bytes.at(-length) ?? 0;

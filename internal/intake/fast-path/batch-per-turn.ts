@@ -1,6 +1,6 @@
 /**
- * Largest batch, in items. A full batch starts at once: a flood of requests must not fill the
- * memory.
+ * Largest batch, in items. A full batch starts immediately, so that a flood of requests cannot fill
+ * the memory.
  */
 const largest = 512;
 

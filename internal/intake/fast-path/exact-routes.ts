@@ -4,9 +4,9 @@ import compose from 'koa-compose';
 import { nameRoute } from '../http/route-name.ts';
 
 /**
- * Serves the routes of a router whose names are their paths. A request for exactly such a path goes
- * straight to its route. The router matches all others: it tries each expression and composes the
- * route again for each request.
+ * Serves routes whose names are their paths: a request for exactly such a path goes straight to its
+ * route. The router handles all others; it tries each expression and composes the route anew for
+ * each request.
  */
 export function exactRoutes(router: Router): Middleware {
   const match = router.routes() as unknown as Middleware;

@@ -6,8 +6,8 @@ import { chooseRequestId, requestIdOf } from '../http/request-id.ts';
 
 /**
  * Serves requests with the middleware of `app`, in place of `app.callback()`. Bodies must be texts.
- * Omits the listeners that Koa adds to each response to detect broken connections: the server
- * detects them already.
+ * Omits the listeners with which Koa detects broken connections on each response, since the server
+ * already does.
  */
 export function createHandler(app: Koa): Handler {
   const run = compose(app.middleware);
@@ -33,7 +33,7 @@ function send(ctx: Context): void {
 const json = 'application/json; charset=utf-8';
 
 /**
- * Sends a JSON text at once, without Koa's setters: they cost more CPU time than Node's whole
+ * Sends a JSON text immediately, without Koa's setters, which cost more CPU time than Node's whole
  * answer. Each answer has the `fixed` headers.
  */
 export function sendJsonWith(fixed: Readonly<Record<string, string>>): HttpStack['sendJson'] {

@@ -6,8 +6,8 @@ import type { ReadBytes } from '../http/http-stack.ts';
 import { WholeBodyRequest } from './whole-body-request.ts';
 
 /**
- * Creates a reader that needs no parser: Node delivers exactly the bytes of a body. The caller
- * checks a Content-Length against `limit`, in bytes.
+ * Creates a reader that needs no parser, since Node delivers exactly the bytes of a body. The
+ * caller checks a Content-Length against `limit`, in bytes.
  */
 export function readBody(limit: number): ReadBytes {
   return (ctx, bodies) => {
@@ -18,8 +18,8 @@ export function readBody(limit: number): ReadBytes {
 }
 
 /**
- * Returns the body at once if Node has read all of it, so that the API accepts events in the order
- * of arrival. Undefined otherwise.
+ * Returns the body synchronously if Node has read all of it, so that events are accepted in the
+ * order of arrival. Undefined otherwise.
  */
 function wholeBody(request: IncomingMessage, length: number): Buffer | undefined {
   const body = request instanceof WholeBodyRequest ? request.takeBody() : undefined;
@@ -27,7 +27,7 @@ function wholeBody(request: IncomingMessage, length: number): Buffer | undefined
   return (request.read() as Buffer | null) ?? Buffer.alloc(0);
 }
 
-/** Resolves with the bytes of a body that says its length. A large one has its room already. */
+/** Resolves with the bytes of a body that states its length. A large one already has room. */
 async function announced(ctx: Context, length: number, bodies: Bodies | undefined): Promise<Buffer> {
   if (bodies?.isLarge(ctx) === false) bodies.take(ctx, length);
   const bytes = bodies?.allocate(ctx, length) ?? Buffer.allocUnsafe(length);
@@ -40,7 +40,7 @@ async function announced(ctx: Context, length: number, bodies: Bodies | undefine
   return bytes;
 }
 
-/** Resolves with the bytes of a body that does not say its length. */
+/** Resolves with the bytes of a body that does not state its length. */
 async function unannounced(ctx: Context, limit: number, bodies: Bodies | undefined): Promise<Buffer> {
   const all: Buffer[] = [];
   let read = 0;
@@ -55,8 +55,8 @@ async function unannounced(ctx: Context, limit: number, bodies: Bodies | undefin
 }
 
 /**
- * Gives each piece of a body to `take`. Resolves at its end, or when `take` returns true. Rejects
- * with the error of `take`, or if the connection breaks: the rest is then dropped.
+ * Passes each piece of a body to `take`. Resolves at its end, or when `take` returns true. Rejects
+ * with the error of `take`, or if the connection breaks; the rest is then dropped.
  */
 function pieces(request: IncomingMessage, take: (piece: Buffer) => boolean): Promise<void> {
   if (request.destroyed) return Promise.reject(bodyUnreadable());

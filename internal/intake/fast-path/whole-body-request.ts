@@ -1,9 +1,9 @@
 import { IncomingMessage } from 'node:http';
 
 /**
- * A request that returns a body of one piece without the stream, whose events cost more than the
- * read itself. One piece means: the first piece has the length that Content-Length names. All other
- * bodies pass through the stream.
+ * A request that returns a one-piece body without the stream, whose events cost more than the read
+ * itself. One piece: the first has the length that Content-Length states. All other bodies go
+ * through the stream.
  */
 export class WholeBodyRequest extends IncomingMessage {
   /**
@@ -13,7 +13,7 @@ export class WholeBodyRequest extends IncomingMessage {
   #body: Buffer | undefined;
 
   /**
-   * Returns the body once, if it arrived in one piece before this call. Otherwise the stream
+   * Returns the body once, if it arrived in one piece before this call; otherwise the stream
    * delivers it.
    */
   takeBody(): Buffer | undefined {

@@ -6,7 +6,7 @@ import type { KnownToken } from '../../cluster/tokens/token-set.ts';
 import type { Authentication } from '../../cluster/tokens/token-source.ts';
 import { oneValue } from './one-value.ts';
 
-/** The state of a request after the check of its token. */
+/** The state of a request whose token was checked. */
 export type AuthenticatedState = {
   -readonly [Name in 'organization' | 'scope' | 'tokenId' | 'rate']: KnownToken[Name];
 };
@@ -16,8 +16,8 @@ export type Authenticate = (token: string) => Authentication;
 type Route = Middleware<AuthenticatedState>;
 
 /**
- * Requires a token of the scope before a route (docs/reference/api.md): 401 without a valid
- * token, 403 for the other scope, 503 until the tokens are loaded. All routes of a process share
+ * Requires a token of the given scope before a route (docs/reference/api.md): 401 without a valid
+ * token, 403 with the other scope, 503 until the tokens are loaded. All routes of a process share
  * `limitWrongTokens`.
  */
 export function requireToken(
@@ -46,7 +46,7 @@ export function requireToken(
 
 /**
  * Requires a ping key in the address, before a route: 401 without a valid one, 403 for a token, 503
- * until the tokens are loaded. No answer may be stored, nor name the address to another site.
+ * until the tokens are loaded. Answers may not be stored, nor reveal the address to another site.
  */
 export function requirePingKey(
   authenticate: Authenticate,
@@ -70,15 +70,15 @@ export function requirePingKey(
   };
 }
 
-/** True if the token of a request that was served as a reader may still read that organization. */
+/** True if the token of a request that is being served may still read that organization. */
 export function mayStillRead(authenticate: Authenticate, ctx: ParameterizedContext<AuthenticatedState>): boolean {
   const result = authenticate(givenToken(ctx.req.headers));
-  // A token that was valid stays valid until tokens are loaded again.
+  // A token that was valid stays valid until the tokens are loaded again.
   if (result.status !== 'known') return result.status === 'not-loaded';
   return result.scope === 'read' && result.organization === ctx.state.organization;
 }
 
-/** The token of a request; empty if it has none, or two different ones. */
+/** The token of a request; empty without one, or with two different ones. */
 export function givenToken(headers: IncomingHttpHeaders): string {
   const token = headerToken(headers);
   if (headers.authorization === undefined) return token;
@@ -91,7 +91,7 @@ function headerToken({ token }: IncomingHttpHeaders): string {
   return typeof token === 'string' ? oneValue(token).trim() : '';
 }
 
-/** The token of `Authorization: Bearer …` (RFC 6750); empty for any other scheme. */
+/** The token in `Authorization: Bearer …` (RFC 6750); empty for any other scheme. */
 function bearerToken(authorization: string): string {
   return /^bearer +(.*)$/i.exec(authorization)?.[1]?.trim() ?? '';
 }

@@ -8,15 +8,15 @@ import type { Logger } from '../../kit/telemetry/logger.ts';
 import { messageOf } from '../../kit/errors/message-of.ts';
 
 /**
- * Interval of checks for changed files, in ms. Polling also sees the symbolic links that Kubernetes
- * swaps.
+ * Interval of checks for changed files, in ms. Polling also detects the symbolic links that
+ * Kubernetes swaps.
  */
 const defaultInterval = 2_000;
 
 /**
- * Loads the certificate of the TLS server from files, and again when they change. New connections
- * get the new certificate; open ones keep theirs. It rejects a certificate and key that do not
- * match, since files change one by one, and checks again later.
+ * Loads the TLS server's certificate from files, and reloads it when they change. New connections
+ * get the new certificate; open ones keep theirs. Rejects a certificate and key that do not match,
+ * since the files change one by one, and checks again later.
  */
 export class Certificate {
   readonly #certFile: string;
@@ -65,7 +65,7 @@ export class Certificate {
     }
   }
 
-  /** True when the files changed. */
+  /** Resolves with true if the files changed. */
   async #load(server: HttpsServer): Promise<boolean> {
     const [cert, key] = await Promise.all([readFile(this.#certFile, 'utf8'), readFile(this.#keyFile, 'utf8')]);
     if (cert + key === this.#current) return false;

@@ -2,15 +2,13 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Open connections, and connections opened so far. Includes TLS handshakes under way. */
+/** Open connections, and connections opened so far. Includes TLS handshakes in progress. */
 export interface ConnectionCount {
   open: number;
   opened: number;
 }
 
-/**
- * Tracks the connections of a server and their pending responses, so that a stop loses no answer.
- */
+/** Tracks a server's connections and their pending responses, so that a stop loses no answer. */
 export class Connections {
   /** TCP connections. */
   readonly #accepted = new Set<Socket>();
@@ -21,7 +19,7 @@ export class Connections {
   readonly #pending = new Map<Socket, ServerResponse[]>();
   readonly #answered: (this: ServerResponse) => void;
 
-  /** `count` covers all servers that share it. */
+  /** @param count covers all servers that share it. */
   constructor(server: Server, count: ConnectionCount = { open: 0, opened: 0 }) {
     const pending = this.#pending;
     this.#answered = function answered() {
@@ -55,7 +53,7 @@ export class Connections {
 
   /**
    * Closes each connection after its last pending response. Destroys connections that have sent no
-   * bytes; Node counts them as active. Node closes idle connections itself.
+   * bytes, which Node counts as active. Node itself closes idle connections.
    */
   endWhenAnswered(): void {
     for (const socket of this.#all()) if (socket.bytesRead === 0) socket.destroy();
@@ -67,8 +65,8 @@ export class Connections {
   }
 
   /**
-   * True when a complete request on this connection awaits its answer. That answer becomes the last
-   * one of the connection.
+   * True when a complete request on this connection awaits its answer, which then ends the
+   * connection.
    */
   endsAfterAnswer(socket: Socket): boolean {
     const last = this.#pending.get(socket)?.findLast(({ req }) => req.complete);
@@ -83,7 +81,7 @@ export class Connections {
 }
 
 /**
- * Adds `Connection: close` to the answer, so that the client sends no further request on this
+ * Adds `Connection: close` to the answer, so that the client sends no further request on the
  * connection.
  */
 export function endsConnection(response: ServerResponse): void {

@@ -8,9 +8,9 @@ import { encodingOf, windowOf } from '../bodies/content-encoding.ts';
 const decodedLimit = 16 * 1_024 * 1_024;
 
 /**
- * Resolves with the last `limit` bytes of a body as text: a log says last why it ended. Drops what
- * comes before. Rejects with 429 or 503 without room, with 415, 413 or 400 for an encoded body that
- * cannot be read, with 400 if the connection breaks.
+ * Resolves with the last `limit` bytes of a body as text, because a log says at the end why it
+ * ended. Drops the rest. Rejects with 429 or 503 without room, with 415, 413 or 400 for an encoded
+ * body that cannot be read, and with 400 if the connection breaks.
  */
 export async function readCutText(ctx: Context, limit: number, bodies: Bodies): Promise<TextEnd> {
   const encoding = encodingOf(ctx.req.headers);
@@ -22,7 +22,7 @@ export async function readCutText(ctx: Context, limit: number, bodies: Bodies): 
     length += piece.length;
     bodies.grow(ctx, length, held);
     end.add(piece);
-    // What is dropped waits for its turn, too.
+    // Dropped pieces wait for their turn too.
     await bodies.run(ctx, () => undefined);
   });
   return end.end();

@@ -3,15 +3,15 @@ import { endsConnection } from './connections.ts';
 import type { Turns } from './turns.ts';
 
 /**
- * Most bodies that a pod drops at once, and of one organization. Node holds up to 128 KiB of each,
- * also of a sender that has gone.
+ * Most bodies that are dropped at once: by a pod, and for one organization. Node holds up to 128
+ * KiB of each, even after its sender has gone.
  */
 const most = { all: 128, ofOne: 64 };
 
-/** Drops the bodies of refused requests. Their senders then see the answer. */
+/** Reads and drops the bodies of refused requests, so that their senders see the answer. */
 export class DroppedBodies {
   readonly #turns: Turns;
-  /** Notes the bytes of a piece. */
+  /** Records the bytes of a piece. */
   readonly #received: (bytes: number) => void;
   readonly #ofOrganizations = new Map<string, number>();
   #count = 0;
@@ -22,20 +22,20 @@ export class DroppedBodies {
   }
 
   /**
-   * Drops a body that nobody has read. In turns, because Node would read it as fast as it comes.
-   * Beyond {@link most} the answer ends the connection.
+   * Drops a body that nobody has read; in turns, because Node would read it as fast as it comes.
+   * Beyond {@link most}, the answer ends the connection instead.
    */
   drop({ req, res }: Context, organization: string): void {
     if (req.readableDidRead || req.complete) return;
     const own = this.#ofOrganizations.get(organization) ?? 0;
     if (own >= most.ofOne || this.#count >= most.all) return endsConnection(res);
-    // A connection that breaks has no use for the answer.
+    // A broken connection has no use for the answer.
     void this.#readAll(req, organization).catch(() => undefined);
   }
 
   async #readAll(req: Context['req'], organization: string): Promise<void> {
     const { socket } = req;
-    // Once it is answered, Node does not tell a request that its connection has closed.
+    // Once a request is answered, Node does not tell it that its connection has closed.
     const cut = (): void => void req.destroy();
     socket.once('close', cut);
     this.#add(organization, 1);

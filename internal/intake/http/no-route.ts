@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import { RequestError } from '../../kit/errors/request-error.ts';
 
 /**
- * Answers each request that no route matches: 405 with `Allow` for a known path, else 404, which
+ * Answers requests that no route matches: 405 with `Allow` for a known path, otherwise 404, which
  * names some `endpoints`. Use it after the router.
  */
 export function noRoute(endpoints: string): Middleware {
@@ -14,15 +14,13 @@ export function noRoute(endpoints: string): Middleware {
   };
 }
 
-/**
- * Returns the methods of the routes with this path. The router lists those routes on the context.
- */
+/** Returns the methods of the routes with this path, which the router lists on the context. */
 function allowedMethods(ctx: Context): string[] {
   const matched = (ctx['matched'] ?? []) as { methods: string[] }[];
   return [...new Set(matched.flatMap(({ methods }) => methods))];
 }
 
-/** A GET gets a hint: most clients repeat a redirected POST as GET. */
+/** A GET gets a hint, because most clients repeat a redirected POST as GET. */
 function explain(method: string, allowed: string[]): string {
   const use = `${method} is not allowed here, use ${allowed.join(' or ')}.`;
   if (method !== 'GET') return use;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Calls a function once a response is closed: at once if it is already. After an `await` the event
- * `close` may have passed.
+ * Calls a function once a response is closed, or immediately if it already is. After an `await`,
+ * the event `close` may have passed.
  */
 export function onClosed(response: ServerResponse, end: () => void): void {
   if (response.closed) end();

@@ -1,10 +1,7 @@
-/** How Node joins a header that comes several times. */
+/** How Node joins the values of a repeated header. */
 const separator = ', ';
 
-/**
- * The value of a header that came several times with the same value, or empty; any other header as
- * it is.
- */
+/** Reduces a header repeated with one value to that value; returns any other as it is. */
 export function oneValue(header: string): string {
   if (!header.includes(separator)) return header;
   const [value = '', ...more] = header.split(separator).filter((one) => one !== '');

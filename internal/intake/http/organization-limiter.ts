@@ -3,7 +3,7 @@ import { RequestError } from '../../kit/errors/request-error.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 
 export interface OrganizationLimits {
-  /** Events a second of an organization without a rate of its own; 0 for no limit. */
+  /** Events a second for organizations without their own rate; 0 for no limit. */
   rate: number;
   /** Called for each rejected request. */
   onLimited: (organization: string) => void;
@@ -11,7 +11,7 @@ export interface OrganizationLimits {
   overflow?: { requireRoom: (organization: string) => void } | undefined;
 }
 
-/** Events that were free at the time `at`, in ms: below 0 after a large request. */
+/** Events that were free at the time `at`, in ms; negative after a large request. */
 interface Bucket {
   free: number;
   at: number;
@@ -19,15 +19,15 @@ interface Bucket {
 }
 
 /**
- * Limits the events of each organization by a token bucket: after a quiet second it may send as
- * many at once as in a second. A request is admitted while one is free, and takes one, also if it
- * is refused or cut later. One with more events, or with a large body, then takes more. So a bulk
- * request larger than the rate passes, and the next one waits longer.
+ * Limits the events of each organization with a token bucket, which holds the events of a second. A
+ * request is admitted while one event is free, and takes one even if it is refused or cut later. A
+ * request with more events, or a large body, then takes the rest. So a bulk request beyond the rate
+ * passes, and the next one waits longer.
  */
 export class OrganizationLimiter {
   readonly #limits: OrganizationLimits;
   readonly #now: () => number;
-  /** Of organizations with a limit. */
+  /** For organizations with a limit. */
   readonly #buckets = new Map<string, Bucket>();
 
   /** @param now a monotonic clock, in ms. */
@@ -37,8 +37,8 @@ export class OrganizationLimiter {
   }
 
   /**
-   * Answers 429 in place of a route, while the organization of its token is beyond its rate, or
-   * floods a full overflow lane.
+   * Answers 429 in place of a route while the token's organization is beyond its rate, or floods a
+   * full overflow lane.
    */
   readonly before = (route: Middleware<AuthenticatedState>): Middleware<AuthenticatedState> => {
     return (ctx, next) => {
@@ -50,8 +50,8 @@ export class OrganizationLimiter {
   };
 
   /**
-   * @param ownRate in place of the common one; 0 for no limit.
-   * @throws {RequestError} with when to repeat the request.
+   * @param ownRate replaces the common rate; 0 for no limit.
+   * @throws {RequestError} with the time of the next attempt.
    */
   admit(organization: string, ownRate: number | undefined): void {
     const rate = ownRate ?? this.#limits.rate;
@@ -64,7 +64,7 @@ export class OrganizationLimiter {
     if (this.#buckets.size > 0) this.#buckets.delete(organization);
   }
 
-  /** Takes events of an admitted request, beside the one that it took. */
+  /** Charges further events of an admitted request, which has already taken one. */
   charge(organization: string, events: number): void {
     if (this.#buckets.size === 0) return;
     const bucket = this.#buckets.get(organization);
@@ -80,7 +80,7 @@ export class OrganizationLimiter {
   }
 }
 
-/** With the fields of draft-ietf-httpapi-ratelimit-headers, whose window is a second. */
+/** With the header fields of draft-ietf-httpapi-ratelimit-headers; the window is a second. */
 function rateExceeded({ free, rate }: Bucket): RequestError {
   const wait = Math.ceil((1 - free) / rate);
   const headers = {

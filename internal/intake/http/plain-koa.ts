@@ -18,16 +18,16 @@ export const plainKoa: HttpStack = {
 };
 
 /**
- * Creates a reader that collects the bytes of a body of the types with koa-bodyparser. The parser
- * only collects: it would accept forms, inflate before it counts, and replace invalid UTF-8
- * silently.
+ * Creates a reader that collects bodies of these types with koa-bodyparser. The parser only
+ * collects: on its own it would accept forms, inflate before it counts, and silently replace
+ * invalid UTF-8.
  */
 export function collectBody(limit: number, types: readonly string[] = ['application/json']): ReadBytes {
   const options: bodyParser.Options & { encoding: null } = {
     enableTypes: ['text'],
     extendTypes: { text: [...types] },
     textLimit: String(limit),
-    // The parser's types lack this option: null selects bytes instead of text.
+    // Missing from the parser's types: null selects bytes instead of text.
     encoding: null,
     onerror: (error) => {
       throw 'type' in error && error.type === 'entity.too.large' ? bodyTooLarge(limit) : bodyUnreadable();
@@ -35,7 +35,7 @@ export function collectBody(limit: number, types: readonly string[] = ['applicat
   };
   const collect = bodyParser(options);
   return async (ctx, bodies) => {
-    // The parser knows this word in lower case only. Other encodings are read elsewhere.
+    // The parser knows this word only in lower case. Other encodings are read elsewhere.
     if (ctx.req.headers['content-encoding'] !== undefined) ctx.req.headers['content-encoding'] = 'identity';
     const length = Number(ctx.req.headers['content-length'] ?? limit);
     if (bodies?.isLarge(ctx) === false) bodies.take(ctx, length);

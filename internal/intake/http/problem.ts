@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { RequestError, type FieldError, type RequestErrorCode } from '../../kit/errors/request-error.ts';
 
-/** RFC 9457. `errors` lists the faults of the request, by JSON pointer, header or parameter. */
+/** A problem document (RFC 9457). `errors` lists the faults of the request. */
 export interface Problem {
   type: string;
   title: string;
@@ -11,7 +11,7 @@ export interface Problem {
 }
 
 /**
- * Codes of problems that no {@link RequestError} has: defects, and requests that Node's parser
+ * Adds the codes that no {@link RequestError} has: defects, and requests that Node's parser
  * rejects.
  */
 export type ProblemCode = RequestErrorCode | 'internal-error' | 'request-timeout' | 'headers-too-large';
@@ -36,7 +36,8 @@ const kinds: Record<ProblemCode, { status: number; title: string }> = {
 };
 
 /**
- * Returns a problem document. Callers read `detail` and `errors`: they must hold nothing internal.
+ * Returns a problem document. Callers read `detail` and `errors`, which must reveal nothing
+ * internal.
  */
 export function problem(code: ProblemCode, detail: string, errors: readonly FieldError[] = []): Problem {
   const type = `https://runledger.dev/problems/${code}`;
@@ -45,8 +46,8 @@ export function problem(code: ProblemCode, detail: string, errors: readonly Fiel
 }
 
 /**
- * Returns the problem document of an error. Any error but a {@link RequestError} is a defect:
- * callers get no detail.
+ * Returns the problem document of an error. Any error but a {@link RequestError} is a defect, of
+ * which callers get no detail.
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof RequestError) return problem(error.code, error.message, error.faults);

@@ -2,7 +2,7 @@ import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { problem, problemHeaders, type Problem } from './problem.ts';
 
-/** The errors of Node's parser that have a problem of their own. */
+/** Errors of Node's parser with their own problem. */
 const problems: Record<string, Problem> = {
   HPE_HEADER_OVERFLOW: problem('headers-too-large', 'The headers are too large.'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: problem('payload-too-large', 'The chunk extensions are too large.'),
@@ -11,13 +11,13 @@ const problems: Record<string, Problem> = {
 
 const invalid = problem('malformed-request', 'The request is not valid HTTP.');
 
-/** Time for a client to read the problem before the server cuts its connection, in ms. */
+/** How long a client has to read the problem before the server cuts the connection, in ms. */
 const lingering = 1_000;
 
 /**
- * Answers requests that are not valid HTTP with a problem document, and closes the connection. Node
- * would answer without a body. Writes nothing if `leaveToAnswer` is true: an earlier request on the
- * connection awaits its answer.
+ * Answers requests that are not valid HTTP with a problem document, and closes the connection; Node
+ * would answer without a body. Writes nothing if `leaveToAnswer` is true, since an earlier request
+ * on the connection awaits its answer.
  */
 export function answerProtocolErrors(server: Server, leaveToAnswer: (socket: Socket) => boolean): void {
   server.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
@@ -33,14 +33,14 @@ export function answerProtocolErrors(server: Server, leaveToAnswer: (socket: Soc
 }
 
 /**
- * An immediate cut would reset the connection of a client that still sends, and lose the answer.
+ * An immediate cut would reset the connection of a client that still sends, and so lose the answer.
  */
 function cutLater(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), lingering);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Returns the answer as text: there is no response object for a request that is not valid HTTP. */
+/** Returns the answer as text, because an invalid HTTP request has no response object. */
 function answer(document: Problem): string {
   const { status } = document;
   const body = JSON.stringify(document);

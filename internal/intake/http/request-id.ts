@@ -11,7 +11,7 @@ const acceptable = /^[\x21-\x7e]{1,128}$/;
 const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 /**
- * Returns the id of a request, which joins the caller's logs with ours: its `X-Request-Id`, else
+ * Returns the id that joins the caller's logs with ours: the `X-Request-Id` of the request, else
  * the trace id of its `traceparent`, else 32 random hexadecimal digits.
  */
 export function chooseRequestId({ headers }: IncomingMessage): string {
@@ -30,7 +30,7 @@ export const identifyRequests: Middleware = (ctx, next) => {
   return next();
 };
 
-/** Returns the id that the request has on its context. */
+/** Returns the id of the request from its context. */
 export function requestIdOf(ctx: Context): string {
   return String(ctx.state['requestId']);
 }

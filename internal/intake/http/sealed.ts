@@ -4,7 +4,7 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts and authenticates a text. It opens with the same key and the same context only. */
+/** Encrypts and authenticates a text. It opens only with the same key and context. */
 export function seal(key: Uint8Array, context: string, text: string): string {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));

@@ -1,18 +1,18 @@
-/** Rounds of percent-encoding that are undone. Who encodes more often hides something. */
+/** How often percent-encoding is undone. A target that is encoded more often hides something. */
 const mostRounds = 8;
 
-/** `/ping/<key>` and `/once/<secret>`, however written and wherever they stand. */
+/** `/ping/<key>` and `/once/<secret>`, in any spelling and position. */
 const secretPath = /\/(ping|once)[/;]+[^/;?#]/;
 
 /** Parameters that clients put secrets in, and those of an OpenID Connect provider's answer. */
 const secretParameter = /[?&;](?:[\w.-]*(?:token|secret|password|key)|code|state)=/;
 
-/** What `token create` makes. */
+/** The form of what `token create` makes. */
 const secretForm = /\brl[rp]?_[\w-]{8}/;
 
 /**
- * The path that may be named of a request whose target may hold a secret: `/ping/`, or `/`;
- * undefined if it holds none. It reads a target as the most lenient server would.
+ * The path that may stand in for a target that may hold a secret: `/ping/` or `/`; undefined if it
+ * holds none. Reads a target as the most lenient server would.
  */
 export function pathWithoutSecret(target: string): '/ping/' | '/' | undefined {
   const text = plainFormOf(target);
@@ -22,7 +22,7 @@ export function pathWithoutSecret(target: string): '/ping/' | '/' | undefined {
   return secretParameter.test(text) || secretForm.test(text) ? '/' : undefined;
 }
 
-/** Decoded as often as it takes, in lower case, with single slashes; undefined without an end. */
+/** Fully decoded, in lower case, with single slashes; undefined if decoding does not end. */
 function plainFormOf(target: string): string | undefined {
   let text = target;
   for (let round = 0; round < mostRounds; round += 1) {

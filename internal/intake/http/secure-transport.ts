@@ -3,9 +3,9 @@ import type { ApiMetrics } from '../../kit/telemetry/api-metrics.ts';
 import { pathWithoutSecret } from './secret-target.ts';
 
 /**
- * Answers plain HTTP with 301 to the HTTPS address, for any method and path, and does not process
- * the request (docs/reference/api.md). HTTPS is a TLS socket, or `X-Forwarded-Proto: https`
- * with `trustProxy`. The answer does not repeat a secret of the address, such as the key of a ping.
+ * Answers plain HTTP with 301 to the HTTPS address, for any method and path, without processing the
+ * request (docs/reference/api.md). HTTPS means a TLS socket, or `X-Forwarded-Proto: https` with
+ * `trustProxy`. The answer does not repeat a secret in the address, such as a ping key.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
   return (ctx, next) => {
@@ -24,13 +24,13 @@ export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metr
 function isSecure(ctx: Context, trustProxy: boolean): boolean {
   if ('encrypted' in ctx.req.socket) return true;
   if (!trustProxy) return false;
-  // Proxies append a value: our own proxy wrote the last one.
+  // Proxies append a value, so our own proxy wrote the last one.
   const claimed = ctx.req.headers['x-forwarded-proto'];
   return claimed === 'https' || String(claimed).split(',').at(-1)?.trim().toLowerCase() === 'https';
 }
 
 /**
- * Returns an address under the public URL, never under `Host`: a caller could otherwise redirect
+ * Returns an address under the public URL, never under `Host`, with which a caller could redirect
  * anywhere.
  */
 function httpsAddress(publicUrl: URL, requested: string): string {

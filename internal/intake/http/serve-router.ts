@@ -17,7 +17,7 @@ import { routeNameOf } from './route-name.ts';
 import { requireSecureTransport } from './secure-transport.ts';
 
 export interface ServeOptions {
-  /** The https address of redirects. */
+  /** The https address that redirects lead to. */
   publicUrl: URL;
   trustProxy: boolean;
   /** True selects `fast-path/`, false plain Koa. The API behaves the same. */
@@ -26,17 +26,17 @@ export interface ServeOptions {
   logger: Logger;
   /** Absent if traces are off. */
   tracing?: Tracing | undefined;
-  /** Called with each refused request; delays the answer. */
+  /** Called with each refused request; may delay the answer. */
   onRefused?: ((ctx: Context, error: unknown) => Promise<void> | undefined) | undefined;
-  /** Answers errors of pages; problem documents answer the others. */
+  /** Answers errors of pages; all others get problem documents. */
   showError?: ShowError | undefined;
-  /** Called for each request that fails through no fault of its caller: 503, or a defect. */
+  /** Called for each request that fails through no fault of its caller: with 503, or a defect. */
   onNotServed?: ((error: unknown) => void) | undefined;
 }
 
 /**
  * Serves the routes of an API. The order of the middleware is the order of the checks: 301,
- * 404/405, then those of the route. `endpoints` are named in the answer 404.
+ * 404/405, then those of the route. The 404 names `endpoints`.
  */
 export function serveRouter(router: Router, endpoints: string, options: ServeOptions): Handler {
   const { publicUrl, trustProxy, metrics, logger, tracing } = options;
@@ -70,7 +70,7 @@ function answer(options: ServeOptions): Middleware {
       if (ctx.status >= 500) onNotServed?.(error);
       reportError(ctx, error, logger);
     }
-    // An answer that the fast path has sent already has them.
+    // An answer that the fast path sent already has them.
     if (fastPath && !ctx.res.headersSent) ctx.set(fixed);
     metrics.requests.add(routeNameOf(ctx), ctx.method, ctx.status, (performance.now() - started) / 1_000);
   };
@@ -88,8 +88,8 @@ function reportError(ctx: Context, error: unknown, logger: Logger): void {
 }
 
 /**
- * Logs an error that no middleware caught. Koa also passes the error of a connection that broke or
- * was closed, which is no defect, and that of an answer that ended in the middle.
+ * Logs an error that no middleware caught. Koa also reports connections that broke or were closed,
+ * which are no defects, and answers that ended in the middle.
  */
 function reportDefect(error: unknown, ctx: Context | undefined, logger: Logger): void {
   if (ctx?.req.socket.errored === error) return;

@@ -1,10 +1,10 @@
-/** Limits of a connection. Times in ms, sizes in bytes; Node's names where it has one. */
+/** Limits of a connection. Times in ms, sizes in bytes; with Node's names where it has one. */
 export interface ServerLimits {
   /** From the first byte of a request (or the connection, before any) to the end of its headers. */
   headersTimeout: number;
   /** From the first byte of a request to the end of its body. */
   requestTimeout: number;
-  /** Interval of checks of these two. */
+  /** Interval at which these two are checked. */
   connectionsCheckingInterval: number;
   /** Longest idle time between two requests. */
   keepAliveTimeout: number;
@@ -15,9 +15,7 @@ export interface ServerLimits {
   stopTimeout: number;
 }
 
-/**
- * The server cuts slow clients. Idle connections outlive the idle time of common proxies (60 s).
- */
+/** Slow clients are cut off. Idle connections outlive the idle time of common proxies (60 s). */
 export const defaultServerLimits: ServerLimits = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,

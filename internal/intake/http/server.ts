@@ -17,7 +17,7 @@ export interface ServerOptions {
   /** The address to listen on; all addresses unless set. */
   address?: string | undefined;
   handler: Handler;
-  /** True reads bodies and starts handlers as `fast-path/` does; false as Node does. */
+  /** True reads bodies and starts handlers as `fast-path/` does; false, as Node does. */
   fastPath: boolean;
   logger: Logger;
   /** Its presence turns TLS on. */
@@ -28,8 +28,8 @@ export interface ServerOptions {
 }
 
 /**
- * Listens for callers. `stop` answers the requests in progress, and closes idle connections at
- * once.
+ * Listens for callers. `stop` answers the requests in progress, and closes idle connections
+ * immediately.
  */
 export class ApiServer {
   readonly name: string;
@@ -50,13 +50,13 @@ export class ApiServer {
     const handle = (response: ServerResponse): void => void options.handler(response.req, response);
     this.#handle = options.fastPath ? batchPerTurn(handle) : handle;
     const take = (_request: IncomingMessage, response: ServerResponse): void => this.#take(response);
-    // Node emits these events for requests with `Expect`. Without a listener it would invite every
+    // Node emits these events for requests with `Expect`. Without listeners it would invite every
     // body.
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
     answerProtocolErrors(this.#server, (socket) => this.#connections.endsAfterAnswer(socket));
   }
 
-  /** The configured port, or the port that the system chose for port 0. */
+  /** The configured port, or the system's choice for port 0. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
@@ -69,7 +69,7 @@ export class ApiServer {
     logger.info({ server: this.name, port: this.port }, 'listening');
   }
 
-  /** Takes at most `stopTimeout`: a closed server of Node no longer cuts off slow clients. */
+  /** Takes at most `stopTimeout`, because a closed Node server no longer cuts off slow clients. */
   async stop(): Promise<void> {
     await this.#options.certificate?.stop();
     if (!this.#server.listening) return;

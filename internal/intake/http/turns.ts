@@ -1,19 +1,19 @@
-/** Time of one slice, in ms, and of short work in a turn, while there is more to come. */
+/** Duration of one slice, and of all short work in a turn while more is waiting, in ms. */
 const sliceMs = 1;
 
-/** Work of an organization that waits for its turn. `isShort`: it shares the turn with others. */
+/** Work of an organization that waits for its turn. `isShort`: shares the turn with others. */
 interface Waiting {
   work: () => void;
   isShort: boolean;
 }
 
 /**
- * Gives the event loop to large bodies in short slices: one in each turn of the loop, to each
- * organization in rotation. What is small passes between them. Short work shares a turn: with one
- * for each, bulk requests that arrive together would not become one commit.
+ * Gives large bodies short slices of the event loop: one per loop turn, to each organization in
+ * rotation. Small bodies pass in between. Short work shares a turn, or concurrent bulk requests
+ * would not become one commit.
  */
 export class Turns {
-  /** The first organization comes next. */
+  /** The first organization is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #now: () => number;
   #scheduled = false;
@@ -22,7 +22,7 @@ export class Turns {
     this.#now = now;
   }
 
-  /** Resolves with the result of work, which runs in the next turn of the organization. */
+  /** Resolves with the result of `work`, which runs in the organization's next turn. */
   run<T>(organization: string, work: () => T, isShort = false): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = (): void => {
@@ -40,7 +40,7 @@ export class Turns {
     });
   }
 
-  /** Runs short steps in as many turns as they need. Resolves with what the last one returned. */
+  /** Runs short steps in as many turns as they need. Resolves with the result of the last. */
   async runAll<T>(organization: string, steps: Iterator<unknown, T>): Promise<T> {
     for (;;) {
       const last = await this.run(organization, () => takeSteps(steps));
@@ -48,7 +48,7 @@ export class Turns {
     }
   }
 
-  /** Runs `map` for each item, in as many turns as that needs. */
+  /** Runs `map` for each item, in as many turns as it needs. */
   map<A, B>(organization: string, items: readonly A[], map: (item: A, index: number) => B): Promise<B[]> {
     return this.runAll(organization, mapping(items, map));
   }
@@ -69,11 +69,11 @@ export class Turns {
       wasShort = this.#runNext();
       took = this.#now() - begun;
     } while (wasShort && this.#waiting.size > 0 && took < sliceMs);
-    // Work that cannot be divided leaves the loop to others for as long as it took.
+    // Indivisible work leaves the loop to others for as long as it took.
     if (this.#waiting.size > 0) this.#schedule(took > 2 * sliceMs ? took : 0);
   }
 
-  /** True if it was short. */
+  /** Returns true if the work was short. */
   #runNext(): boolean {
     const [next] = this.#waiting;
     if (next === undefined) return false;
@@ -94,7 +94,7 @@ export function runAtOnce<T>(steps: Iterator<unknown, T>): T {
   }
 }
 
-/** At least one step, and more while there is time. */
+/** Takes at least one step, and more while there is time. */
 function takeSteps<T>(steps: Iterator<unknown, T>): IteratorResult<unknown, T> {
   const until = performance.now() + sliceMs;
   let step = steps.next();

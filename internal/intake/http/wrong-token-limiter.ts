@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Wrong tokens per second that get an answer at once: more than callers with an old token send. */
+/** Wrong tokens per second that are answered at once: more than callers with an old token send. */
 const freePerSecond = 100;
 
-/**
- * Mean delay of each further answer, in ms. It is random, so that the answers do not arrive
- * together.
- */
+/** Mean delay of each further answer, in ms; random, so that the answers do not arrive together. */
 const wait = 1_000;
 
 /**
- * Rate limiter for wrong tokens: past the limit, each 401 is delayed by about a second. Valid
- * tokens are not delayed. The limit is per process and not per address, because all callers behind
- * a proxy have the same address.
+ * Limits wrong tokens: beyond the rate, each 401 is delayed by about a second. Valid tokens are
+ * never delayed. The limit is per process rather than per address, because all callers behind a
+ * proxy share one address.
  */
 export function createWrongTokenLimiter(
   now: () => number = Date.now,

@@ -16,8 +16,7 @@ const lostError = 'lost';
 
 /**
  * `POST /v1/close/`: a person ends a run that will not end by itself. `ended` records an END,
- * `lost` an ERROR before it. All events are recorded or none; the same request again records
- * nothing.
+ * `lost` an ERROR before it. Events are recorded all or none; a repeated request records nothing.
  */
 export function closeRun(
   body: JsonBody,
@@ -60,7 +59,7 @@ function eventsOf(body: unknown, validate: BulkOptions['validate']): [EventReque
   return first === undefined ? [end] : [first, end];
 }
 
-/** The event, if it is valid. The texts of events are the reason of the request. */
+/** Returns the event if it is valid. Faults in its texts are faults of the request's reason. */
 function checked(event: object, validate: BulkOptions['validate'], faults: FieldError[]): EventRequest | undefined {
   try {
     return validate(event);

@@ -3,7 +3,7 @@ import { withoutMark } from '../bodies/byte-order-mark.ts';
 
 /** The data of a CloudEvent: a value, or what is wrong with it. */
 export interface CloudEventData {
-  /** The member of the event that holds it, as a JSON pointer. */
+  /** The event's member that holds it, as a JSON pointer. */
   readonly pointer: '/data' | '/data_base64';
   readonly value?: unknown;
   readonly fault?: string;
@@ -12,8 +12,8 @@ export interface CloudEventData {
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The data of an event in the JSON format: as it is, or from the base64 that SDKs write for data
- * that they have as bytes.
+ * The data of an event in the JSON format: as it is, or decoded from the base64 in which SDKs write
+ * data that they hold as bytes.
  */
 export function dataOf({ data, data_base64: encoded }: Readonly<Record<string, unknown>>): CloudEventData {
   if (encoded === undefined || encoded === null) return objectAt('/data', data);

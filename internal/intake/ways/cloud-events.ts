@@ -15,7 +15,7 @@ import { tektonRequests, tektonTypes, type CloudEventRequests } from './tekton-e
 const structured = 'application/cloudevents+json';
 const batch = 'application/cloudevents-batch+json';
 
-/** The types of a body: one event, a batch, or the data of an event in headers. */
+/** The content types: one event, a batch, or the data of an event whose attributes are headers. */
 export const cloudEventTypes = ['application/json', structured, batch, '*/*+json'];
 
 const kinds = new Map(
@@ -24,8 +24,7 @@ const kinds = new Map(
 
 /**
  * `POST /v1/cloudevents/`: records events in the HTTP binding of CloudEvents 1.0, in binary,
- * structured or batch mode. All of them are recorded, or none. `source` and `id` are the
- * idempotency key.
+ * structured or batch mode, all or none. `source` and `id` are the idempotency key.
  */
 export function cloudEvents(
   body: JsonBody,
@@ -57,7 +56,7 @@ function requireOneToMost(count = 0): void {
   throw new RequestError('invalid-event', 'The batch is not valid; see errors.', [{ pointer: '', detail }]);
 }
 
-/** The attributes of an event in binary mode: headers, with percent-encoding. */
+/** The attributes of an event in binary mode: percent-encoded headers. */
 function attributesOf({ req }: Context): Record<string, string | undefined> {
   const attribute = (name: string): string | undefined => {
     const value = oneValue(req.headersDistinct[`ce-${name}`]);
@@ -66,7 +65,7 @@ function attributesOf({ req }: Context): Record<string, string | undefined> {
   return Object.fromEntries(['specversion', 'type', 'source', 'id', 'time'].map((name) => [name, attribute(name)]));
 }
 
-/** A header that comes several times with one value has that value; with several, none. */
+/** The value of a header repeated with one value; undefined for different values. */
 function oneValue(values: readonly string[] = []): string | undefined {
   return values.every((value) => value === values[0]) ? values[0] : undefined;
 }
@@ -100,7 +99,7 @@ function read(event: unknown, index: number, intake: Intake, { validate }: BulkO
   return { requests: found.requests as unknown as EventRequest[], key, name: found.name };
 }
 
-/** The type and the time of an event are attributes: in its data they would say nothing. */
+/** Type and time are attributes of the event; in its data they would mean nothing. */
 const dataFields = new Set([...requestFields].filter((name) => name !== 'event' && name !== 'occurred_at'));
 
 function invalid(faults: readonly FieldError[]): RequestError {
@@ -116,7 +115,7 @@ function requestsOf(type: string, time: unknown, data: unknown): CloudEventReque
   return read && { ...read, requests: read.requests.map(withReadTime) };
 }
 
-/** A time that cannot be read stays as it is, and is a fault. */
+/** Leaves a time that cannot be parsed as it is, so that it counts as a fault. */
 function withReadTime(request: CloudEventRequests['requests'][number]): CloudEventRequests['requests'][number] {
   const { occurred_at: time } = request;
   const read = typeof time === 'string' ? foreignTime(time) : undefined;

@@ -3,14 +3,12 @@ import { RequestError, type FieldError } from '../../kit/errors/request-error.ts
 import type { RepeatKey } from '../../event/repeat-key.ts';
 import { oneValue } from '../http/one-value.ts';
 
-/**
- * Visible ASCII: in quotes, as the draft's section 2.1 requires, or bare, as many clients send it.
- */
+/** Visible ASCII: quoted as section 2.1 of the draft requires, or bare as many clients send it. */
 const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{1,255})$/;
 
 const bareShape = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/;
 
-/** True for a key without quotes, as an event in a body carries it. */
+/** True for a key without quotes, as events in a body hold it. */
 export function isBareKey(key: unknown): key is string {
   return typeof key === 'string' && bareShape.test(key);
 }
@@ -45,7 +43,7 @@ export function idempotencyKeyFaults(ctx: Context): FieldError[] {
 }
 
 function keyIn(header: string | string[]): string | undefined {
-  // A key has no comma followed by a space, so a header that came twice does not fit at first.
+  // A key has no comma followed by a space, so a repeated header does not match at first.
   const match = typeof header === 'string' ? (shape.exec(header) ?? shape.exec(oneValue(header))) : null;
   return match?.[1] ?? match?.[2];
 }

@@ -8,10 +8,10 @@ import { ignoredFields, IgnoredFields } from '../bodies/ignored-fields.ts';
 export const mostEvents = 500;
 
 /**
- * Makes events durable in one commit. Resolves with each group as it was first accepted, in order,
- * or with an error for one whose key cannot be used. With `all`, one error means that none was
- * recorded. Rejects with a {@link RequestError} if none can be recorded now. `withinMs`: what is
- * left of the time for the answer.
+ * Makes events durable in one commit. Resolves with each group as first accepted, in order, or with
+ * an error for one whose key cannot be used. With `all`, one error means that none was recorded.
+ * Rejects with a {@link RequestError} if none can be recorded now. `withinMs`: what is left of the
+ * time for the answer.
  */
 export type EnqueueAll = (
   groups: readonly EventGroup[],
@@ -25,44 +25,44 @@ export interface IntakeOptions {
   enqueueAll: EnqueueAll;
 }
 
-/** What an item of a request asks to record, all or nothing; nothing without `requests`. */
+/** What an item asks to record, all or none; nothing if `requests` is empty. */
 export interface Requests {
   readonly requests: readonly EventRequest[];
   readonly key: RepeatKey | undefined;
-  /** What the item calls its automation; absent if it only has an id. */
+  /** The item's name for the automation; absent if it only has an id. */
   readonly name?: string | undefined;
-  /** Of its one event, if an earlier attempt may have recorded that. */
+  /** The identity of its only event, if an earlier attempt may have recorded that. */
   readonly identity?: EventIdentity | undefined;
 }
 
-/** An item that can be recorded, or its faults, by pointers into the body. */
+/** An item that can be recorded, or its faults as pointers into the body. */
 export type Checked = EventGroup | RequestError;
 
-/** What became of an item. */
+/** The outcome of an item. */
 export type Outcome = readonly AcceptedEvent[] | RequestError;
 
 /** How a way in names its items in errors. */
 export interface Naming {
-  /** The place of an item in the body. */
+  /** A pointer to an item in the body. */
   pointerOf: (index: number) => string;
-  /** The field of an item that its key comes from; absent if the caller chose no key. */
+  /** The item's field for its key; absent if the caller chose no key. */
   key?: string;
 }
 
-/** The items of a list, by their index. */
+/** Points to the items of a list by index. */
 export const inList = (index: number): string => `/${index}`;
 
 /**
- * Records the items of one request, whatever form they came in. A way in reads its own form into
- * {@link Requests}, and turns an {@link Outcome} into its own answer.
+ * Records the items of one request in any format. Each way in parses its format into {@link
+ * Requests}, and turns an {@link Outcome} into its answer.
  */
 export class Intake {
-  /** What the answer says about ignored fields. */
+  /** The ignored fields that the answer names. */
   readonly ignored = new IgnoredFields();
   readonly #options: IntakeOptions;
   readonly #organization: string;
   readonly #naming: Naming;
-  /** Where each key came first. */
+  /** The index at which each key first occurred. */
   readonly #keys = new Map<string, number>();
 
   constructor(organization: string, options: IntakeOptions, naming: Naming = { pointerOf: () => '' }) {
@@ -72,8 +72,8 @@ export class Intake {
   }
 
   /**
-   * Checks an item and keeps nothing of it but its events. `read` throws a {@link RequestError}
-   * with pointers into the item.
+   * Checks an item and keeps only its events. `read` throws a {@link RequestError} with pointers
+   * into the item.
    */
   check(index: number, read: () => Requests): Checked {
     try {
@@ -85,7 +85,7 @@ export class Intake {
     }
   }
 
-  /** Notes the ignored fields of an event, which is at `place` in the item. */
+  /** Records the ignored fields of an event at `place` in the item. */
   ignore(index: number, event: EventRequest, known?: ReadonlySet<string>, place = ''): void {
     const names = ignoredFields(event, known);
     if (names !== undefined) this.ignored.add(this.#naming.pointerOf(index) + place, names);
@@ -99,7 +99,7 @@ export class Intake {
     return first;
   }
 
-  /** Resolves with what became of each item. Of items with equal keys, one is recorded. */
+  /** Resolves with the outcome of each item. Of items with equal keys, one is recorded. */
   async recordEach(checked: readonly Checked[], which: 'all' | 'each' = 'each', withinMs?: number): Promise<Outcome[]> {
     const groups = new Map<string, EventGroup>();
     for (const [index, one] of checked.entries()) if (isGroup(one)) groups.set(nameOf(one, index), one);
@@ -113,8 +113,8 @@ export class Intake {
   }
 
   /**
-   * Resolves with all events. Rejects, and records none, if an item cannot be recorded: with 503
-   * for one that an earlier attempt is recording, unless the caller chose its key.
+   * Resolves with all events. Rejects, and records none, if an item cannot be recorded; with 503 if
+   * an earlier attempt is recording it, unless the caller chose its key.
    */
   async recordAll(checked: readonly Checked[], withinMs?: number): Promise<AcceptedEvent[]> {
     const invalid = checked.filter((one) => one instanceof RequestError);
@@ -122,15 +122,15 @@ export class Intake {
     const outcomes = await this.recordEach(checked, 'all', withinMs);
     const refused = outcomes.filter((one) => one instanceof RequestError);
     if (refused.length === 0) return outcomes.flatMap((one) => (one instanceof RequestError ? [] : one));
-    // A key with another body will never do; one that is under way may do later.
+    // A key with another body will never work; one that is under way may work later.
     const reused = refused.find(({ code }) => code === 'idempotency-key-reused');
     const code = (reused ?? refused[0])?.code ?? 'unavailable';
-    // A 409 would be about a key that the caller never sent.
+    // A 409 would refer to a key that the caller never sent.
     if (this.#naming.key === undefined && code === 'request-in-progress') throw new Unavailable(underWay, 'under-way');
     throw this.#ofAll(refused, checked.length, code, 'some keys cannot be used');
   }
 
-  /** One error for several. The first says it all if the caller knows of one item only. */
+  /** Joins several errors. The first one is enough if the caller knows only one item. */
   #ofAll(errors: readonly RequestError[], items: number, code: RequestErrorCode, why: string): RequestError {
     const [first] = errors;
     if (first !== undefined && (items === 1 || this.#naming.key === undefined)) return first;
@@ -160,7 +160,7 @@ function isGroup(one: Checked): one is EventGroup {
   return !(one instanceof RequestError) && one.events.length > 0;
 }
 
-/** Items without a key have names of their own. */
+/** Items without a key get unique names. */
 function nameOf({ key }: EventGroup, index: number): string {
   return key === undefined ? String(index) : JSON.stringify(key);
 }

@@ -20,7 +20,7 @@ export const lineageShape = {
   dataset: {},
 } as const satisfies Fields;
 
-/** The events to record of one run event, their idempotency key, and the name of their job. */
+/** The events to record for a run event, their idempotency key, and the name of the job. */
 export interface KeyedRequests {
   requests: EventRequest[];
   key: RepeatKey;
@@ -32,8 +32,8 @@ export interface LineageOptions {
 }
 
 /**
- * Returns the events of a run's event (docs/design/ways-in.md). Undefined for an event
- * about a job or a data set, which has no run.
+ * Returns the events of a run event (docs/design/ways-in.md). Undefined for an event about a job or
+ * a data set, which has no run.
  * @throws {RequestError} that names each failing field.
  */
 export function requestsOf(event: Projected, { validate }: LineageOptions): KeyedRequests | undefined {
@@ -76,13 +76,13 @@ function partsOf(type: string, job: string, message: string): Part[] {
   return [{ event: 'ERROR', error_id: type, error_description }, { event: 'END' }];
 }
 
-/** True for an event about a job or a data set: only those of a run have an `eventType`. */
+/** True for an event about a job or a data set; only run events have an `eventType`. */
 function isWithoutRun({ eventType, run, job, dataset }: Record<string, Projected>): boolean {
   const isGiven = (value: Projected | undefined): boolean => value !== undefined && value !== null;
   return !isGiven(run) && !isGiven(eventType) && (isGiven(job) || isGiven(dataset));
 }
 
-/** The rules of the contract, as faults of the fields that the ids come from. */
+/** Maps the contract's rules to faults of the fields that the ids come from. */
 function faultsOf(
   validate: LineageOptions['validate'],
   ids: Omit<EventRequest, 'event'>,

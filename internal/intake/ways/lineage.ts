@@ -17,7 +17,7 @@ export const lineageBatchShape: Shape = [lineageShape, mostEvents];
 
 export type LineageRouteOptions = LineageOptions & BulkOptions;
 
-/** `POST /api/v1/lineage`: records an event of OpenLineage. The 200 is a receipt. */
+/** `POST /api/v1/lineage`: records an OpenLineage event. The 200 is a receipt. */
 export function lineage(
   read: ReadProjected,
   sendJson: HttpStack['sendJson'],
@@ -37,8 +37,8 @@ export function lineage(
 const underWay = 'The same event is being recorded for an earlier request.';
 
 /**
- * `POST /api/v1/lineage/batch`: records all events that are valid, in one commit. Answers 207 if
- * some are not, and 400 if none is.
+ * `POST /api/v1/lineage/batch`: records all valid events, in one commit. Answers 207 if some are
+ * not valid, and 400 if none is.
  */
 export function lineageBatch(
   read: ReadProjected,
@@ -63,7 +63,7 @@ export function lineageBatch(
   };
 }
 
-/** What an event asks to record: nothing, if it has no run. */
+/** What an event asks to record; nothing if it has no run. */
 function wanted(event: Projected, options: LineageRouteOptions): Requests {
   return requestsOf(event, options) ?? { requests: [], key: undefined };
 }
@@ -76,7 +76,7 @@ async function recordValid(checked: readonly Checked[], intake: Intake): Promise
   return (await intake.recordEach(checked)).map(settled);
 }
 
-/** A key that was used with another text: that event is recorded already. */
+/** A key used with another text means that the event is already recorded. */
 function settled(outcome: Outcome): Outcome {
   return outcome instanceof RequestError && outcome.code === 'idempotency-key-reused' ? [] : outcome;
 }
@@ -90,7 +90,7 @@ function listOf(value: Projected): Projected[] {
   throw invalidBatch([{ pointer: '', detail: `must be a JSON array of at most ${mostEvents} events` }]);
 }
 
-/** The faults of an event as a sentence, such as `/run/runId is required`. */
+/** Formats the faults of an event as a sentence, such as `/run/runId is required`. */
 function reasonOf({ faults }: RequestError, index: number): string {
   const inEvent = (pointer: string): string => pointer.slice(inList(index).length);
   return faults

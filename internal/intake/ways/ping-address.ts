@@ -12,16 +12,16 @@ const slug = /^[\w-]{1,100}$/;
 
 /** What the address of a ping says, after the ping key. */
 export interface PingAddress {
-  /** Of a slug: the same id for each letter case. */
+  /** For a slug, the same id in any letter case. */
   readonly automation: string;
-  /** The name that a slug gives to its automation. */
+  /** The name of the automation, if the address has a slug. */
   readonly name: string | undefined;
   readonly signal: Signal;
-  /** A UUID is in lower case: Healthchecks compares them so. */
+  /** UUIDs are in lower case, as Healthchecks compares them. */
   readonly rid: string | undefined;
 }
 
-/** Reads an address of `/ping/`. @throws {RequestError} 400, or 404 for another signal. */
+/** Parses an address of `/ping/`. @throws {RequestError} 400, or 404 for an unknown signal. */
 export function pingAddressOf(ctx: Context): PingAddress {
   const { automation, word } = partsOf(ctx);
   const signal = signalOf(word);
@@ -37,8 +37,9 @@ export function pingAddressOf(ctx: Context): PingAddress {
 }
 
 /**
- * The ping key of a request; empty if it has none. A client that knows an address by UUID only has
- * no place for the key there: it comes as a token does, or as Healthchecks' clients send theirs.
+ * The ping key of a request; empty without one. A client that addresses checks only by UUID has no
+ * place for the key in the address. Its key comes like a token, or as Healthchecks' clients send
+ * theirs.
  */
 export function pingKeyOf(ctx: Context): string {
   return partsOf(ctx).key;

@@ -11,7 +11,7 @@ import { bodyLimitOf, eventsOf } from './ping-signal.ts';
 import { pingedRun, type PingedRun, type Runs } from './pinged-run.ts';
 import type { BulkOptions } from './register-bulk.ts';
 
-/** Bytes of the end of a body that are kept. */
+/** Bytes to keep from the end of a body. */
 const bodyLimit = 100_000;
 
 export interface PingRunOptions extends BulkOptions {
@@ -22,7 +22,7 @@ export interface PingRunOptions extends BulkOptions {
 
 /**
  * `/ping/<ping key>/<automation_id or slug>[/start|/fail|/log|/<exit code>]`: records a run from
- * the pings of Healthchecks' clients (docs/design/ways-in.md). All events of a ping come into one
+ * the pings of Healthchecks' clients (docs/design/ways-in.md). All events of a ping go into one
  * commit.
  */
 export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {
@@ -44,7 +44,7 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
         return intake.check(index, () => ({ requests: [request], key, name: address.name, identity }));
       });
       await record(() => intake.recordAll(checked, time.leftMs), run);
-      // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.
+      // The events are on disk, so the ping has succeeded even if Redis now fails or is slow.
       await time.within(run.recorded()).catch(() => undefined);
     });
     ctx.set('Ping-Body-Limit', String(bodyLimitOf(address.signal)));
@@ -57,13 +57,13 @@ async function record(events: () => Promise<unknown>, run: PingedRun): Promise<v
   try {
     await events();
   } catch (error) {
-    // Without it the next ping gets the run a little later.
+    // Without this, the next ping gets the run a little later.
     void run.failed().catch(() => undefined);
     throw error;
   }
 }
 
-/** Healthchecks' clients read the status only; people read the text. */
+/** Healthchecks' clients read only the status; people read the text. */
 function answerOk(ctx: Context): void {
   ctx.status = 200;
   ctx.type = 'text/plain';
@@ -71,8 +71,8 @@ function answerOk(ctx: Context): void {
 }
 
 /**
- * The same ping with the same `rid` gives the same key. Each event has one of its own: two pings
- * may share the END of their run, and both count it once.
+ * The same ping with the same `rid` gives the same key. Each event has its own, because two pings
+ * may share the END of their run, and it must count once.
  */
 function keyOf({ automation_id, execution_id, event, description, error_id }: EventRequest): RepeatKey {
   return ['ping', automation_id.toLowerCase(), execution_id, event, description ?? '', error_id ?? ''];

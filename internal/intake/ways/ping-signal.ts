@@ -3,20 +3,20 @@ import { fieldLimits, type EventRequest } from '../../event/schema.ts';
 import { endOfText } from '../../event/stored-text.ts';
 import type { TextEnd } from '../bodies/body-end.ts';
 
-/** The message of a ping about its run. An exit code above 0 is the `errorId` of a failure. */
+/** What a ping says about its run. An exit code above 0 is the `errorId` of a failure. */
 export interface Signal {
   kind: 'start' | 'log' | 'success' | 'fail';
   errorId: string;
 }
 
-/** True for a word that may end the path of a ping. */
+/** True for a word that can end the path of a ping. */
 export function isSignal(word: string): boolean {
   return word === 'start' || word === 'log' || word === 'fail' || (/^\d{1,3}$/.test(word) && Number(word) <= 255);
 }
 
 /**
- * The signal of the last part of a ping's path; undefined means success.
- * @throws {RequestError} `not-found` for another word.
+ * Parses the last part of a ping's path; undefined means success.
+ * @throws {RequestError} `not-found` for any other word.
  */
 export function signalOf(word = '0'): Signal {
   if (!isSignal(word)) {
@@ -31,8 +31,8 @@ export function signalOf(word = '0'): Signal {
 }
 
 /**
- * Most characters of a body that a ping keeps. That of a start is the most of any: clients send as
- * much with the end of its run.
+ * Most characters of a body that a ping keeps. A start reports the largest limit of any ping,
+ * because clients send that much at the end of its run.
  */
 export function bodyLimitOf({ kind }: Signal): number {
   const { description, errorDescription } = fieldLimits;
@@ -43,8 +43,8 @@ export function bodyLimitOf({ kind }: Signal): number {
 export type Part = Omit<EventRequest, 'automation_id' | 'execution_id'>;
 
 /**
- * The events of a signal, with the body as their text. `alone`: no START of the run is known, so it
- * comes first.
+ * The events of a signal, with the body as their text. `alone`: no START of the run is known, so
+ * one is added first.
  */
 export function eventsOf({ kind, errorId }: Signal, { text, cut }: TextEnd, alone: boolean): Part[] {
   const description = endOfText(text, fieldLimits.description, cut);

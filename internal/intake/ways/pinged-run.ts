@@ -4,7 +4,7 @@ import { laterIdentity, timeOfId } from '../../event/identity.ts';
 import type { EventKind } from '../../event/schema.ts';
 import type { PingAddress } from './ping-address.ts';
 
-/** A START that failed keeps its identity for so long, in ms. */
+/** How long a failed START keeps its identity, in ms. */
 const startMs = 24 * 60 * 60 * 1_000;
 
 /** The runs of pings: `PingRuns` of `internal/queue`. */
@@ -34,13 +34,13 @@ export interface Runs {
 /** The run that a ping belongs to. */
 export interface PingedRun {
   readonly id: string;
-  /** No START of the run is known. */
+  /** True if no START of the run is known. */
   readonly alone: boolean;
-  /** The identity of an event of the ping, if an earlier attempt may have recorded the same. */
+  /** The identity of an event of the ping, if an earlier attempt may have recorded it. */
   identityOf(event: EventKind): EventIdentity | undefined;
-  /** Notes that the events of the ping are on disk. */
+  /** Records that the events of the ping are on disk. */
   recorded(): Promise<void>;
-  /** Notes that they may not be: the next ping may have the run. */
+  /** Records that they may not be, so that the next ping can take the run. */
   failed(): Promise<void>;
 }
 
@@ -88,13 +88,13 @@ async function runOfLog(runs: Runs, { organization, automation }: PingPlace): Pr
   return { id: open.run, alone: !open.started, identityOf, recorded: nothing, failed: nothing };
 }
 
-/** Without an open run, or if another ping ends it just now, the ping is a run of its own. */
+/** Without an open run, or if another ping is ending it, the ping becomes a separate run. */
 async function endedRun(
   runs: Runs,
   { organization, automation, signal, text, identify }: PingPlace,
 ): Promise<PingedRun> {
   const [fresh, end] = [identify(), identify()];
-  // The identity after that of the ERROR is the END's.
+  // The END's identity follows the ERROR's.
   identify();
   const open = await runs.take(organization, automation, end.id, `${signal.kind} ${signal.errorId} ${text}`);
   const first = open?.end ?? end.id;
@@ -109,7 +109,7 @@ async function endedRun(
   };
 }
 
-/** A run without a `rid` has the id of its START. Nobody repeats one that is older than a day. */
+/** A run without a `rid` has the id of its START. Nobody repeats one older than a day. */
 function startOf(run: string): EventIdentity | undefined {
   const identity = identityIn(run);
   return Date.now() - identity.createdAt < startMs ? identity : undefined;

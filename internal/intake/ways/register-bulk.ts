@@ -21,8 +21,8 @@ const keyPointer = '/idempotency_key';
 const knownFields = new Set([...requestFields, 'idempotency_key']);
 
 /**
- * `POST /v1/register/bulk/`: records many events, all or none of them. With `?partial=true` it
- * records those that can be recorded, and answers 207 with the others.
+ * `POST /v1/register/bulk/`: records many events, all or none. With `?partial=true` it records
+ * those that it can, and answers 207 with the others.
  */
 export function registerBulk(
   body: JsonBody,
@@ -40,7 +40,7 @@ export function registerBulk(
     const outcomes = partial ? await intake.recordEach(checked) : [await intake.recordAll(checked)];
     const failed = outcomes.flatMap((one, index) => {
       if (!(one instanceof RequestError)) return [];
-      // A key that is under way may do later, if the event is sent again.
+      // A key that is under way may work later, if the event is sent again.
       return { index, errors: one.faults, retriable: one.code === 'request-in-progress' };
     });
     const { header } = intake.ignored;
@@ -61,7 +61,7 @@ function requireOneToMost(count: number | undefined): void {
   throw new RequestError('invalid-event', 'The number of events is not valid; see errors.', [{ pointer: '', detail }]);
 }
 
-/** A key for the whole request would promise what no one keeps: an answer for all its events. */
+/** A key for the whole request would promise one answer for all its events, which nobody keeps. */
 function refuseHeaderKey({ headers }: Context): void {
   if (headers['idempotency-key'] === undefined) return;
   const detail = 'is for single events: give each event an idempotency_key';
@@ -77,7 +77,7 @@ function isPartial({ query: { partial = 'false' } }: Context): boolean {
   ]);
 }
 
-/** @throws {RequestError} that names each fault of the event, and its key if that comes twice. */
+/** @throws {RequestError} that names each fault of the event, and its key if that is repeated. */
 function requestsOf(value: unknown, index: number, intake: Intake, { validate }: BulkOptions): Requests {
   const faults = faultsOf(value, validate);
   const key = (Object(value) as { idempotency_key?: unknown }).idempotency_key ?? undefined;

@@ -11,8 +11,8 @@ import type { IntakeOptions } from './intake.ts';
 import type { JsonBody } from '../bodies/json-body.ts';
 
 /**
- * Makes an event durable; resolves with it as it was first accepted. Rejects with a {@link
- * RequestError} otherwise.
+ * Makes an event durable, and resolves with it as first accepted. Otherwise rejects with a {@link
+ * RequestError}.
  */
 export type Enqueue = (event: AcceptedEvent, key?: RepeatKey) => Promise<AcceptedEvent>;
 
@@ -22,7 +22,7 @@ export interface RegisterOptions extends Pick<IntakeOptions, 'validate' | 'ident
 
 /**
  * `POST /v1/register/`: records one event. The 201 is a receipt: the API sends it once the event is
- * on disk. The most frequent request, so it takes the shortest way.
+ * on disk. As the most frequent request, it takes the shortest way.
  */
 export function register(
   body: JsonBody,

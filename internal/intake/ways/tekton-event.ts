@@ -1,7 +1,7 @@
 import { storable } from '../../event/stored-text.ts';
 import { urlNamespace, uuid5 } from './uuid5.ts';
 
-/** The types of Tekton's events that Runledger records. */
+/** The types of Tekton events that Runledger records. */
 const form = /^dev\.tekton\.event\.(taskrun|pipelinerun)\.(started|queued|running|unknown|successful|failed)\.v1$/;
 
 const ofResource = {
@@ -21,13 +21,13 @@ const automationAnnotation = 'runledger.dev/automation-id';
 /** The form of Tekton's types, for people. */
 export const tektonTypes = 'dev.tekton.event.taskrun.* and .pipelinerun.*';
 
-/** What a CloudEvent says, as requests to record events. Nothing of them is validated. */
+/** What a CloudEvent says, as unvalidated requests to record events. */
 export interface CloudEventRequests {
   /** All have the same ids. */
   readonly requests: readonly Fields[];
-  /** Where in the data a field comes from, if not from the field of its name. */
+  /** The data path of a field that does not come from the field of its name. */
   readonly pointers: Readonly<Record<string, string>>;
-  /** What the message calls the automation, if that has its id from the name. */
+  /** The message's name for the automation, if its id is derived from that name. */
   readonly name?: string | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface CloudEventRequests {
 const longest = { description: 2_000, errorId: 255, errorDescription: 10_000 };
 
 /**
- * Returns the events to record of an event of Tekton (docs/design/ways-in.md); undefined
- * for another type.
+ * Returns the events to record for a Tekton event (docs/design/ways-in.md); undefined for any other
+ * type.
  */
 export function tektonRequests(type: string, time: unknown, data: unknown): CloudEventRequests | undefined {
   const [, resource, change] = form.exec(type) ?? [];

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The namespace of names that are URLs (RFC 9562, section 6.6). */
+/** The namespace for names that are URLs (RFC 9562, section 6.6). */
 export const urlNamespace = '6ba7b811-9dad-11d1-80b4-00c04fd430c8';
 
-/** The UUID of a name in a namespace, itself a UUID (RFC 9562, section 5.5). */
+/** The UUID of a name in a namespace, which is itself a UUID (RFC 9562, section 5.5). */
 export function uuid5(namespace: string, name: string): string {
   const bytes = createHash('sha1').update(namespace.replaceAll('-', ''), 'hex').update(name, 'utf8').digest();
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);

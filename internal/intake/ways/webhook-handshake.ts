@@ -5,9 +5,9 @@ import { RequestError } from '../../kit/errors/request-error.ts';
 const originForm = /^[\w.*-]{1,253}$/;
 
 /**
- * Answers the validation request of a webhook's sender (HTTP 1.1 Web Hooks for Event Delivery,
- * section 4): an OPTIONS, which has no token and grants no access. Other requests go to `route`.
- * `rate`: events a second that an organization may send; 0 without a limit.
+ * Answers the validation request of a webhook sender (HTTP 1.1 Web Hooks for Event Delivery,
+ * section 4): an OPTIONS without a token, which grants no access. Passes other requests to `route`.
+ * `rate`: events a second that an organization may send; 0 for no limit.
  */
 export function webhookHandshake<State>(rate: number, route: Middleware<State>): Middleware<State> {
   return (ctx, next) => {
@@ -15,7 +15,7 @@ export function webhookHandshake<State>(rate: number, route: Middleware<State>):
     const origin = originOf(ctx);
     ctx.set('Allow', 'POST');
     if (origin === undefined) throw new RequestError('method-not-allowed', 'OPTIONS is not allowed here, use POST.');
-    // In requests a minute.
+    // The header counts requests a minute.
     ctx.set({ 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': rate === 0 ? '*' : String(60 * rate) });
     ctx.status = 200;
     ctx.body = '';

@@ -1,13 +1,13 @@
 export interface BackoffOptions {
-  /** The longest first pause, in milliseconds. */
+  /** The longest first pause, in ms. */
   readonly firstMs: number;
-  /** The longest pause of all, in milliseconds. */
+  /** The longest pause, in ms. */
   readonly longestMs: number;
 }
 
 /**
- * Pauses between attempts. Each is up to twice the last, with a random part, so that pods do not
- * retry in step.
+ * Pauses between attempts. Each is up to twice the last, with jitter, so that pods do not retry in
+ * step.
  */
 export class Backoff {
   readonly #options: BackoffOptions;

@@ -4,9 +4,7 @@ export interface BatchLimits {
   batchBytes: number;
 }
 
-/**
- * Events that stay together in one batch: their number, and the bytes that they take in memory.
- */
+/** Events that stay together in one batch: their number, and their memory in bytes. */
 export interface Portion {
   readonly count: number;
   readonly bytes: number;

@@ -1,7 +1,6 @@
 /**
- * Starts batches: at the end of the current event-loop turn, and at least `intervalMs` after the
- * last start. One that is asked for at once begins `leastMs` after it. Events that arrive meanwhile
- * share the batch.
+ * Starts batches: at the end of the current event-loop turn, but at least `intervalMs` after the
+ * last start, or `leastMs` if asked to start at once. Events that arrive meanwhile share the batch.
  */
 export class BatchScheduler {
   readonly #begin: () => void;
@@ -18,7 +17,7 @@ export class BatchScheduler {
     this.#leastMs = leastMs;
   }
 
-  /** Calls `begin` once, at the next start, for any number of calls. The last call says when. */
+  /** Calls `begin` once, at the next start, for any number of calls. The last call decides when. */
   schedule(atOnce: boolean): void {
     if (this.#soon) return;
     const dueAt = this.#begunAt + (atOnce ? this.#leastMs() : this.#intervalMs);
@@ -30,7 +29,7 @@ export class BatchScheduler {
     else this.#soon = setImmediate(() => this.#run());
   }
 
-  /** Notes the start of a batch. */
+  /** Records the start of a batch. */
   begun(): void {
     this.#begunAt = performance.now();
   }

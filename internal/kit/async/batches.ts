@@ -7,7 +7,7 @@ const largest = 512;
 /** Time between the starts of two calls, in ms, unless all callers wait. */
 const intervalMs = 2;
 
-/** A call, or a round, that takes longer, in ms, no longer holds up the next one. */
+/** A call or a round that takes longer than this, in ms, no longer holds up the next one. */
 const slowMs = 20;
 const slowRoundMs = 100;
 
@@ -22,8 +22,8 @@ function ignore(): void {
 }
 
 /**
- * Joins what is asked for during a call into the next call. A lone item goes at the end of the
- * current event-loop turn, and so do the items of all connected callers.
+ * Joins items that arrive during a call into the next call. A lone item, or the items of all
+ * connected callers, are sent at the end of the current event-loop turn.
  */
 export class Batches<Item, Reply> {
   readonly #call: (items: readonly Item[]) => Promise<readonly Reply[]>;
@@ -59,7 +59,7 @@ export class Batches<Item, Reply> {
     });
   }
 
-  /** As {@link ask}, for an item whose reply nobody waits for. It holds up no call. */
+  /** As {@link ask}, for an item whose reply nobody needs. It holds up no call. */
   post(item: Item): void {
     this.#add({ item, resolve: ignore, reject: ignore });
   }
@@ -89,7 +89,7 @@ export class Batches<Item, Reply> {
   }
 
   async #run(): Promise<void> {
-    // What nobody waits for holds up nothing.
+    // Items that nobody waits for hold up nothing.
     this.#isBusy = this.#awaited > 0;
     this.#scheduler.begun();
     const batch = this.#waiting.splice(0, largest);
@@ -113,8 +113,8 @@ export class Batches<Item, Reply> {
 }
 
 /**
- * Lets what arrives during a round wait for the next one. All of a round go through their steps
- * together, so that each step is one call for all of them.
+ * Groups work that arrives during a round into the next one. All work of a round goes through its
+ * steps together, so that each step is one call for all.
  */
 export class Rounds {
   readonly #batches: Batches<() => Promise<unknown>, undefined>;

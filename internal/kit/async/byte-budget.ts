@@ -1,4 +1,4 @@
-/** Memory that is held, until this is called. Safe twice. */
+/** Frees the memory that is held. Idempotent. */
 export type Release = () => void;
 
 interface Waiting {
@@ -7,9 +7,9 @@ interface Waiting {
 }
 
 /**
- * Bounds the memory that many holders take together. Who does not fit waits, in the order of
- * arrival, so that nobody large waits for ever. Who is larger than the whole bound gets all of it,
- * and so is alone.
+ * Bounds the memory that many holders take together. A holder that does not fit waits, in order of
+ * arrival, so that a large one does not wait forever. One larger than the whole bound gets all of
+ * it, and so runs alone.
  */
 export class ByteBudget {
   readonly bytes: number;
@@ -21,7 +21,7 @@ export class ByteBudget {
     this.#free = bytes;
   }
 
-  /** Resolves with the release once there is room; with undefined when aborted before. */
+  /** Resolves with the release once there is room, or with undefined when aborted earlier. */
   async hold(bytes: number, signal: AbortSignal): Promise<Release | undefined> {
     if (signal.aborted) return undefined;
     const part = Math.min(bytes, this.bytes);
@@ -37,7 +37,7 @@ export class ByteBudget {
     };
   }
 
-  /** Resolves with true once the bytes are taken; with false when aborted before. */
+  /** Resolves with true once the bytes are taken, or with false when aborted earlier. */
   #turn(bytes: number, signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const giveUp = (): void => {

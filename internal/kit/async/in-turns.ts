@@ -1,13 +1,14 @@
 /** Some of the items of several organizations. */
 export interface Turn<T> {
   readonly items: readonly T[];
-  /** True for the first items of each organization: those that no other one may delay. */
+  /** True for the first items of each organization, which no other one may delay. */
   readonly isFirst: boolean;
 }
 
 /**
- * Divides items into parts of at most `size`. First come the first `size` of each organization,
- * then in turns their next ones: who has 10,000 items delays the others by `size`.
+ * Divides items into parts of at most `size`: first the first `size` items of each organization,
+ * then their next ones in turns. So an organization with 10,000 items delays the others by `size`
+ * at most.
  */
 export function inTurns<T extends { readonly organization: string | undefined }>(
   all: readonly T[],

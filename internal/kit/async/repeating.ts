@@ -6,14 +6,14 @@ export class Repeating {
   #stopping: AbortController | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  /** `work` never rejects. It resolves with the pause before the next run, in ms. */
+  /** @param work never rejects; resolves with the pause before the next run, in ms. */
   constructor(work: () => Promise<number>) {
     this.#work = work;
   }
 
   /**
-   * Starts the first run after `firstPauseMs`, and after the last run of an earlier start. Safe
-   * twice.
+   * Starts the first run after `firstPauseMs`, and after the last run of an earlier start.
+   * Idempotent.
    */
   start(firstPauseMs = 0): void {
     if (this.#stopping !== undefined) return;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Resolves with the result of the promise; with undefined when it rejects or takes longer than
+ * Resolves with the result of the promise, or with undefined if it rejects or takes longer than
  * `ms`.
  */
 export async function settledWithin<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {

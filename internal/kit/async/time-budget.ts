@@ -8,12 +8,12 @@ export class TimeBudget {
     this.#until = performance.now() + ms;
   }
 
-  /** What is left, in ms. */
+  /** The time that is left, in ms. */
   get leftMs(): number {
     return Math.max(0, this.#until - performance.now());
   }
 
-  /** Resolves with the result of `work`. Rejects when the time is over; `work` continues. */
+  /** Resolves with the result of `work`. Rejects when the time is up; `work` continues. */
   within<T>(work: Promise<T>): Promise<T> {
     return within(this.leftMs, work);
   }

@@ -1,6 +1,4 @@
-/**
- * Resolves with the result of `work`. Rejects when that takes longer than `ms`; `work` continues.
- */
+/** Resolves with the result of `work`. Rejects if it takes longer than `ms`; `work` continues. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no result within ${ms} ms`)), ms);

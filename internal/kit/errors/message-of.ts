@@ -1,4 +1,4 @@
-/** What an error says. Anything may be thrown: a value that is no error is written as a text. */
+/** The message of an error. A thrown value that is no error is converted to text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -14,21 +14,21 @@ export type RequestErrorCode =
   | 'unavailable';
 
 /**
- * A fault of a request: a JSON pointer (RFC 6901) into the body, or the name of a header or of a
- * parameter of the address.
+ * A fault of a request, located by a JSON pointer (RFC 6901) into the body, or by the name of a
+ * header or of a parameter of the address.
  */
 export type FieldError =
   { pointer: string; detail: string } | { header: string; detail: string } | { parameter: string; detail: string };
 
-/** The only error that callers see. `detail` is for them and must hold nothing internal. */
+/** The only error that callers see. `detail` is for them, and reveals nothing internal. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: RequestErrorCode;
   readonly faults: readonly FieldError[];
-  /** Headers of the answer, beside those that its code has. */
+  /** Headers of the answer, in addition to those of its code. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param cause the error behind it, for logs only. */
+  /** @param cause the underlying error, for logs only. */
   constructor(
     code: RequestErrorCode,
     detail: string,
@@ -43,7 +43,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Why a request cannot be served now: values of a label of `runledger_rejections_total`. */
+/** Why a request cannot be served now; label values of `runledger_rejections_total`. */
 export const rejectionReasons = [
   'not-checked',
   'redis-unreachable',
@@ -66,10 +66,10 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** A request that cannot be served now: 503. Callers retry after `Retry-After`. */
 export class Unavailable extends RequestError {
   readonly reason: RejectionReason;
-  /** How many events it rejects; 1 if its body was not read. */
+  /** How many events the request holds; 1 if its body was not read. */
   readonly events: number;
 
-  /** @param cause the error behind it, for logs only. */
+  /** @param cause the underlying error, for logs only. */
   constructor(detail: string, reason: RejectionReason, events = 1, cause?: unknown) {
     super('unavailable', detail, [], cause);
     this.reason = reason;

@@ -12,12 +12,12 @@ interface Answer {
 /** Pages from this length on are compressed. */
 const leastCompressed = 2_048;
 
-/** A fast level: a page of 50 KB takes about a millisecond. */
+/** A fast level: compresses a page of 50 KB in about a millisecond. */
 const level = 4;
 
 /**
- * Scripts, styles, images and requests of this address only: no inline script, no inline style, no
- * frame, and forms lead here.
+ * Only scripts, styles, images and requests of this origin: no inline script, no inline style, no
+ * frame. Forms submit to this origin only.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -40,8 +40,8 @@ export const browserHeaders = {
 } as const;
 
 /**
- * Answers with a page, or a part of one. No shared cache may keep it. It is compressed for browsers
- * that ask for it: no page holds a secret whose length could leak.
+ * Answers with a page, or a part of one, which no shared cache may keep. It is compressed for
+ * browsers that ask for it, since no page holds a secret whose length could leak.
  */
 export function answerHtml(ctx: Answer, content: Html, status = 200, compresses = true): void {
   ctx.status = status;
@@ -60,7 +60,7 @@ export function answerHtml(ctx: Answer, content: Html, status = 200, compresses 
   ctx.body = gzipSync(text, { level });
 }
 
-/** Answers with a page that holds a secret. Nothing keeps it, and its length tells nothing. */
+/** Answers with a page that holds a secret. Nothing may keep it, and its length reveals nothing. */
 export function answerSecret(ctx: Answer, content: Html): void {
   answerHtml(ctx, content, 200, false);
   ctx.set({ 'Cache-Control': 'no-store' });

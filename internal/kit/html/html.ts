@@ -1,21 +1,21 @@
 import { html as tagged, raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 
-/** A text of HTML in which every text of a caller is escaped. */
+/** HTML in which all text from callers is escaped. */
 export type Html = HtmlEscapedString;
 
-/** What a template may hold: markup as it is, anything else escaped, and nothing for no value. */
+/** What a template may hold: markup as it is, anything else escaped; an absent value is empty. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
-/** Templates without their indentation: a list of 1,000 rows is a third smaller. */
+/** Templates without their indentation, which makes a list of 1,000 rows a third smaller. */
 const compact = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
 /**
- * A template of HTML. A line break in it is a space in the page. It escapes texts for elements and
- * for attributes in double quotes: every attribute needs the quotes.
+ * A template of HTML. A line break becomes a space in the page. It escapes texts for elements and
+ * for attributes in double quotes, so every attribute needs the quotes.
  */
 export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
-  // Only a promise among the values makes the result a promise.
+  // The result is a promise only if a value is one.
   return tagged(compactOf(strings), ...values) as Html;
 }
 
@@ -30,7 +30,7 @@ function compactOf(strings: TemplateStringsArray): TemplateStringsArray {
 
 export const nothing: Html = raw('');
 
-/** Markup of this project, never a text of a caller. */
+/** Marks trusted markup of this project; never pass a caller's text. */
 export function markup(text: string): Html {
   return raw(text);
 }

@@ -1,6 +1,6 @@
-/** The 16 bytes of a valid IPv6 address, however it is spelt, without a zone such as `%eth0`. */
+/** The 16 bytes of a valid IPv6 address in any spelling, without a zone such as `%eth0`. */
 export function ipv6Bytes(address: string): Buffer {
-  // The URL's parser writes an address in its one short form, without dots.
+  // The URL parser writes an address in its one canonical form, without dots.
   const short = new URL(`http://[${address.replace(/%.*$/, '')}]/`).hostname.slice(1, -1);
   const [before = [], after = []] = short.split('::').map((part) => part.split(':').filter((group) => group !== ''));
   const zeros = Array<string>(8 - before.length - after.length).fill('0');

@@ -1,6 +1,6 @@
 /**
- * A running part of a process. `start` resolves when the part works. `stop` resolves when no timer,
- * connection or child process of it is left. `stop` is safe before `start` and safe twice.
+ * A running part of a process. `start` resolves when the part works. `stop` resolves when it has no
+ * timer, connection or child process left. `stop` is safe before `start`, and idempotent.
  */
 export interface Component {
   readonly name: string;

@@ -16,7 +16,7 @@ export class ComponentGroup implements Component {
 
   /**
    * Starts the components. After a failure it stops those that have started.
-   * @throws the error of the first component that fails, or an error when the group is stopped
+   * @throws the error of the first component that fails, or an error if the group is stopped
    * meanwhile.
    */
   async start(): Promise<void> {
@@ -30,7 +30,7 @@ export class ComponentGroup implements Component {
 
   /**
    * Starts one more component, which is stopped before the others.
-   * @throws its error, or an error when the group is stopped meanwhile.
+   * @throws its error, or an error if the group is stopped meanwhile.
    */
   async begin(component: Component): Promise<void> {
     this.#components.push(component);
@@ -38,7 +38,7 @@ export class ComponentGroup implements Component {
   }
 
   /**
-   * A stop may come while a component starts: that component is stopped again and no other starts.
+   * If a stop comes while a component starts, that component is stopped again and no other starts.
    */
   async #startOne(component: Component): Promise<void> {
     if (this.#stopping === undefined) await component.start();
@@ -47,7 +47,7 @@ export class ComponentGroup implements Component {
     throw new Error(`${this.name} was stopped before it had started`);
   }
 
-  /** Stops every component, also after one has failed to stop. */
+  /** Stops every component, even after one has failed to stop. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
     return this.#stopping;
@@ -65,8 +65,7 @@ export class ComponentGroup implements Component {
 }
 
 /**
- * Starts components in order and stops them at the same time, since each may wait for a slow
- * client.
+ * Starts components in order and stops them concurrently, since each may wait for a slow client.
  */
 export function inParallel(name: string, components: readonly Component[]): Component {
   return {
@@ -80,7 +79,7 @@ export function inParallel(name: string, components: readonly Component[]): Comp
   };
 }
 
-/** Makes a component of two functions. */
+/** Makes a component from two functions. */
 export function component(name: string, parts: { start?: () => Promise<void>; stop?: () => Promise<void> }): Component {
   const nothing = (): Promise<void> => Promise.resolve();
   return { name, start: parts.start ?? nothing, stop: parts.stop ?? nothing };

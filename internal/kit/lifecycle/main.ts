@@ -1,6 +1,6 @@
 /**
- * Runs the `main` of a process. An error ends the process with exit code 1 and goes to stderr,
- * since no logger exists yet.
+ * Runs a process's `main`. An error goes to stderr, since no logger exists yet, and ends the
+ * process with exit code 1.
  */
 export function runMain(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
@@ -9,7 +9,7 @@ export function runMain(main: () => Promise<void>): void {
   });
 }
 
-/** Errors for people print one line; other errors print their stack. */
+/** Errors written for people print one line; others print their stack. */
 const forPeople = new Set(['ConfigError', 'StartError', 'DemoError']);
 
 function describe(error: unknown): string {

@@ -11,7 +11,7 @@ export interface ProcessOptions {
   main: Component;
   probes: Probes;
   logger: Logger;
-  /** Time from readiness false until anything stops, in ms, so that load balancers notice. */
+  /** Time between failing readiness and the stop, in ms, so that load balancers notice. */
   drainDelayMs: number;
   /** Longest duration of a graceful stop, in ms. */
   shutdownTimeoutMs: number;
@@ -29,7 +29,7 @@ export class StartError extends Error {
 
 /**
  * Runs a process until SIGTERM or SIGINT, then stops it (docs/design/stopping.md). Exits with 0
- * after a clean stop, 1 after a stop that took too long. A second signal exits at once.
+ * after a clean stop, and 1 if the stop took too long. A second signal exits immediately.
  * @throws {StartError}
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
@@ -57,13 +57,13 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 
 /**
  * Frees the memory that loading the program used: 29 MB of an idle process (test/bench/README.md).
- * Takes about 50 ms. Needs Node's option `--expose-gc`, which the image sets.
+ * Takes about 50 ms. Needs Node's `--expose-gc`, which the image sets.
  */
 function freeMemoryOfStart(): void {
   globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
 }
 
-/** A closed terminal does not end the process, as under `nohup`; SIGTERM stops it later. */
+/** As under `nohup`, a closed terminal does not end the process; SIGTERM stops it later. */
 function ignoreHangUp(logger: Logger): void {
   process.on('SIGHUP', () => logger.warn('SIGHUP ignored: SIGTERM stops the process'));
 }
@@ -90,6 +90,6 @@ async function stopGracefully(options: ProcessOptions, signal: string): Promise<
   await main.stop();
   logger.info('stopped');
   process.exitCode = 0;
-  // The process ends here when nothing is left, otherwise at the deadline with exit code 1.
+  // The process ends once nothing is left, or at the deadline with exit code 1.
   deadline.unref();
 }

@@ -5,7 +5,7 @@ import { listen } from '../http/listen.ts';
 import type { Registry } from '../telemetry/metrics.ts';
 import { failing, type Probes } from './probes.ts';
 
-/** The settings of the ops server's address; without `LISTEN_ADDRESS`, all addresses. */
+/** The settings for the ops server's address; all addresses without `LISTEN_ADDRESS`. */
 export interface OpsAddress {
   OPS_PORT: number;
   LISTEN_ADDRESS?: string | undefined;
@@ -51,7 +51,7 @@ function answer(response: ServerResponse, status: number, type: string, body: st
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 }
 
-/** Name of a check → one sentence. */
+/** Check name → one sentence. */
 type Failures = Record<string, string>;
 
 const isEmpty = (failures: Failures): boolean => Object.keys(failures).length === 0;

@@ -1,26 +1,23 @@
 /** The result of a check: undefined when all is well, otherwise one sentence. */
 export type Check = () => string | undefined;
 
-/**
- * The checks behind `/healthz` and `/readyz`. Components add them; each check has a name of its
- * own.
- */
+/** The checks behind `/healthz` and `/readyz`. Components add them under unique names. */
 export interface Probes {
   readonly live: Map<string, Check>;
   readonly ready: Map<string, Check>;
   /**
-   * Shown by `/readyz` without an effect on its status: another server is unavailable, this pod
+   * Shown by `/readyz` without affecting its status: another server is unavailable, but this pod
    * serves.
    */
   readonly degraded: Map<string, Check>;
 }
 
-/** No checks yet: both probes answer 200. */
+/** Creates probes without checks, which answer 200. */
 export function createProbes(): Probes {
   return { live: new Map(), ready: new Map(), degraded: new Map() };
 }
 
-/** Name → sentence of every failing check. Empty when the probe answers 200. */
+/** Name → sentence of every failing check; empty if the probe answers 200. */
 export function failing(checks: ReadonlyMap<string, Check>): Record<string, string> {
   const failed: Record<string, string> = {};
   for (const [name, check] of checks) {

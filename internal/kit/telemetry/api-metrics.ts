@@ -36,7 +36,7 @@ function countOf({ series }: RequestTally): Counter<'route' | 'method' | 'status
 function durationsOf({ durations }: RequestTally): TalliedHistogram<'route'> {
   const configuration = {
     name: 'runledger_http_request_duration_seconds',
-    help: 'Latency from handler start to the answer, by route; excludes queueing within the event-loop turn. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
+    help: 'Time from the start of the handler to the answer, by route; excludes queueing within the event-loop turn. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
     labelNames: ['route'] as const,
     buckets: requestBuckets,
     registers: [],

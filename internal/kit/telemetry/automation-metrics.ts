@@ -8,12 +8,12 @@ export function automationMetrics(registry: Registry) {
   return {
     declared: new Gauge({
       name: 'runledger_automations_declared',
-      help: 'Automations whose declaration is accepted. A sudden drop: resources were deleted or refused.',
+      help: 'Automations whose declaration is accepted. A sudden drop: resources were deleted or rejected.',
       registers,
     }),
     refused: new Gauge({
       name: 'runledger_declarations_refused',
-      help: 'Automations and webhooks that are not accepted, by reason: the condition Ready of the resource.',
+      help: "Automations and webhooks that are not accepted, by reason (that of the resource's condition Ready).",
       labelNames: ['reason'] as const,
       registers,
     }),

@@ -7,7 +7,7 @@ export function captureMetrics(registry: Registry, lagMs: () => number) {
   const registers = [registry];
   void new Gauge({
     name: 'runledger_job_capture_lag_seconds',
-    help: 'How long changes of Jobs wait to be recorded, also because they cannot be read; 0 when none waits. Use min over controllers.',
+    help: 'How long changes of Jobs have waited to be recorded, including while they cannot be read; 0 when none waits. Use min over controllers.',
     registers,
     collect() {
       this.set(lagMs() / 1_000);
@@ -15,7 +15,7 @@ export function captureMetrics(registry: Registry, lagMs: () => number) {
   });
   const events = new Counter({
     name: 'runledger_job_events_total',
-    help: 'Events of Jobs of Kubernetes that this controller has put into the queue, by kind.',
+    help: 'Events of Kubernetes Jobs that this controller has put into the queue, by kind.',
     labelNames: ['kind'] as const,
     registers,
   });
@@ -24,7 +24,7 @@ export function captureMetrics(registry: Registry, lagMs: () => number) {
     events,
     setAside: new Gauge({
       name: 'runledger_captured_jobs_set_aside',
-      help: 'Jobs that cannot be recorded, because their data is refused, and namespaces with more Jobs than are followed. Warning Events name them. Use max over controllers.',
+      help: 'Jobs that cannot be recorded because their data is rejected, and namespaces with more Jobs than the controller follows. Warning Events name them. Use max over controllers.',
       registers,
     }),
     watchRestarts: new Counter({

@@ -4,12 +4,12 @@ import { Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFir
 export type ConsoleMetrics = ReturnType<typeof consoleMetrics>;
 
 /**
- * Why a console rejects a request: with 429 for the first three, 429 or 503 for `memory`, else 503.
+ * Why a console rejects a request: 429 for the first three, 429 or 503 for `memory`, otherwise 503.
  */
 const rejectionReasons = ['rate', 'concurrency', 'streams', 'memory', 'unavailable', 'timeout', 'stopping'] as const;
 export type ConsoleRejection = (typeof rejectionReasons)[number];
 
-/** Connections of the pool: all of them, idle ones, and queries that wait for one. */
+/** Connections of the pool, idle ones among them, and queries that wait for one. */
 export interface PoolFigures {
   readonly totalCount: number;
   readonly idleCount: number;
@@ -17,15 +17,14 @@ export interface PoolFigures {
 }
 
 /**
- * The metrics of the console. A scrape reads `pools`, by the names of their databases; the only one
- * has none.
+ * The metrics of the console. A scrape reads `pools` by database name; a single database has none.
  */
 export function consoleMetrics(registry: Registry, pools: ReadonlyMap<string | undefined, PoolFigures>) {
   const registers = [registry];
   showPools(registry, pools);
   const rejections = new Counter({
     name: 'runledger_console_rejections_total',
-    help: 'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token; memory: the organization reads too much at once) or 503 (memory: all organizations do; unavailable: Postgres does not answer; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
+    help: 'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token; memory: the organization reads too much at once) or 503 (memory: all organizations together do; unavailable: Postgres does not answer; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
     labelNames: ['reason'] as const,
     registers,
   });
@@ -35,7 +34,7 @@ export function consoleMetrics(registry: Registry, pools: ReadonlyMap<string | u
     reject: (reason: ConsoleRejection) => rejections.inc({ reason }),
     querySeconds: new Histogram({
       name: 'runledger_console_query_seconds',
-      help: 'Time of a read operation in Postgres, by operation, successful or not. Slow: look at the load of Postgres, and for a query with a wide time range.',
+      help: 'Duration of a read operation in Postgres, by operation, successful or not. Slow: check the load of Postgres, and look for queries with a wide time range.',
       labelNames: ['operation'] as const,
       buckets: durationBuckets,
       registers,
@@ -48,7 +47,7 @@ export function consoleMetrics(registry: Registry, pools: ReadonlyMap<string | u
     replicaLag: unknownAtFirst(
       new Gauge({
         name: 'runledger_replica_lag_seconds',
-        help: 'How far the replica that the console reads is behind. Left out when the console reads a primary, or cannot read.',
+        help: 'How far the replica that the console reads is behind. Absent when the console reads a primary, or cannot read.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -56,7 +55,7 @@ export function consoleMetrics(registry: Registry, pools: ReadonlyMap<string | u
     readerRole: unknownAtFirst(
       new Gauge({
         name: 'runledger_reader_role',
-        help: '1 when queries run as the role runledger_reader, for which row-level security shows one organization only; 0 when the role is missing: the filter of each query is then the only lock.',
+        help: '1 when queries run as the role runledger_reader, for which row-level security shows only one organization; 0 when the role is missing: the filter of each query is then the only protection.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -71,12 +70,12 @@ export function streamMetrics(registry: Registry) {
     open: new Gauge({ name: 'runledger_streams_open', help: 'Streams that readers have open.', registers }),
     events: new Counter({
       name: 'runledger_stream_events_total',
-      help: 'Events sent on streams: each as often as streams show it.',
+      help: 'Events sent on streams; an event counts once for each stream that shows it.',
       registers,
     }),
     omitted: new Counter({
       name: 'runledger_stream_omitted_total',
-      help: 'Events left out of streams, because more than 200 a second were stored, or because the reader is slow. The stream says how many.',
+      help: 'Events left out of streams, because more than 200 a second were stored or the reader is slow. The stream says how many.',
       registers,
     }),
   };
@@ -99,15 +98,15 @@ function showPools(registry: Registry, pools: ReadonlyMap<string | undefined, Po
     );
   };
   gauge('runledger_console_connections', 'Connections to Postgres that the console holds.', 'totalCount');
-  gauge('runledger_console_connections_idle', 'Those of them that run no query.', 'idleCount');
+  gauge('runledger_console_connections_idle', 'Postgres connections of the console that run no query.', 'idleCount');
   gauge(
     'runledger_console_queries_waiting',
-    'Queries that wait for a connection. Not zero for long: the console needs more connections (CONSOLE_DATABASE_CONNECTIONS), or its queries are slow.',
+    'Queries that wait for a connection. Above zero for long: the console needs more connections (CONSOLE_DATABASE_CONNECTIONS), or its queries are slow.',
     'waitingCount',
   );
 }
 
-/** The gauges that a look at a database sets; of a database among several, with its name. */
+/** The gauges set by the watch of a database, labelled with its name if there are several. */
 export function watchMetricsOf({ replicaLag, readerRole }: ConsoleMetrics, database?: string) {
   return { replicaLag: gaugeOf(replicaLag, database), readerRole: gaugeOf(readerRole, database) };
 }

@@ -8,7 +8,7 @@ export function controllerMetrics(registry: Registry) {
   const registers = [registry];
   const verdicts = new Gauge({
     name: 'runledger_verdicts',
-    help: 'Expectations that are not met now, by kind (missing, late, overrunning, failing; unknown: it cannot be proven). Every controller reports the same value: use max.',
+    help: 'Expectations that are not met now, by kind (missing, late, overrunning, failing; unknown: cannot be proven). Every controller reports the same value: use max.',
     labelNames: ['kind', 'database'] as const,
     registers,
   });
@@ -23,7 +23,7 @@ export function controllerMetrics(registry: Registry) {
     automations,
     setAside: new Gauge({
       name: 'runledger_organizations_set_aside',
-      help: 'Organizations whose verdicts and notifications wait, because Postgres refuses their data or needs too long for it. The log names them. Use max over controllers.',
+      help: 'Organizations whose verdicts and notifications wait, because Postgres rejects their data or takes too long over it. The log names them. Use max over controllers.',
       labelNames: ['database'] as const,
       registers,
     }),
@@ -34,12 +34,12 @@ export function controllerMetrics(registry: Registry) {
     }),
     failures: new Counter({
       name: 'runledger_ticks_failed_total',
-      help: 'Ticks that failed, because Redis or Postgres did not answer. The next tick comes after a few seconds.',
+      help: 'Ticks that failed because Redis or Postgres did not answer. The next tick follows after a few seconds.',
       registers,
     }),
     seconds: new Histogram({
       name: 'runledger_tick_seconds',
-      help: 'Duration of a tick: one look at all expectations that may have changed.',
+      help: 'Duration of a tick, which evaluates all expectations that may have changed.',
       buckets: durationBuckets,
       registers,
     }),
@@ -60,7 +60,7 @@ interface AutomationLabels {
   automation: string;
 }
 
-/** The same metrics for one database among several; without a name, of the only one. */
+/** The same metrics for one database among several; without a name, for the only one. */
 export function controllerMetricsOf(metrics: ReturnType<typeof controllerMetrics>, database?: string) {
   const named = database === undefined ? {} : { database };
   let shown: AutomationLabels[] = [];

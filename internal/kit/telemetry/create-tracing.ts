@@ -1,7 +1,7 @@
 import type { TraceSettings, Tracing } from './tracing.ts';
 
 /**
- * Loads OpenTelemetry when the settings turn traces on; undefined otherwise. `process` names the
+ * Loads OpenTelemetry if the settings turn traces on; undefined otherwise. `process` names the
  * service.
  */
 export async function createTracing(process: string, settings: TraceSettings): Promise<Tracing | undefined> {

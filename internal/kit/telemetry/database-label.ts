@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from './metrics.ts';
 
-/** A gauge as the part of one database sees it. */
+/** A gauge, as seen by the part that serves one database. */
 export interface GaugeOfDatabase {
   set(value: number): void;
   remove(): void;
 }
 
-/** The gauge of a database among several, with its name; without a name the gauge as it is. */
+/** The gauge of a database among several, labelled with its name; otherwise the plain gauge. */
 export function gaugeOf(gauge: Gauge<'database'>, database: string | undefined): GaugeOfDatabase {
   if (database === undefined) return { set: (value) => gauge.set(value), remove: () => gauge.remove({}) };
   return { set: (value) => gauge.set({ database }, value), remove: () => gauge.remove({ database }) };
@@ -20,13 +20,13 @@ export function databaseMetrics(registry: Registry) {
   return {
     setAside: new Counter({
       name: 'runledger_events_set_aside_total',
-      help: 'Events put into a queue of their own, because their database stored nothing for 3 s, or (moving) because their organization moves to another database. They wait on disk, and delay no other organization.',
+      help: 'Events set aside because their database stored nothing for 3 s, or (moving) because their organization is moving to another database. They wait on disk and delay no other organization.',
       labelNames: ['database'] as const,
       registers,
     }),
     waitingJobs: new Gauge({
       name: 'runledger_database_waiting_jobs',
-      help: 'Jobs with events that wait for one database, or (moving) for the end of a move. Every worker reports the same value: use max.',
+      help: 'Jobs with events that wait for a database, or (moving) for the end of a move. Every worker reports the same value: use max.',
       labelNames: ['database'] as const,
       registers,
     }),

@@ -1,8 +1,8 @@
 import { Histogram, type HistogramConfiguration } from 'prom-client';
 
 /**
- * Counts values per bucket and their sum as plain numbers, shown at a scrape. The library's
- * histogram builds and looks up a text of the labels for each value (test/bench/README.md).
+ * Counts values per bucket, and their sum, as plain numbers that are formatted at a scrape. The
+ * library's histogram builds and looks up a label string for each value (test/bench/README.md).
  */
 export class Distribution {
   readonly #bounds: readonly number[];
@@ -52,7 +52,7 @@ export class TalliedHistogram<Label extends string = never> extends Histogram<La
     this.#read = read;
   }
 
-  /** The method that the library's registry calls; its types omit it. */
+  /** The method that the library's registry calls, missing from its types. */
   getForPromString() {
     const values = Array.from(this.#read(), ([labels, distribution]) => this.#valuesOf(labels, distribution));
     return Promise.resolve({ ...this.#description, values: values.flat() });

@@ -4,11 +4,11 @@ interface Series {
   count: number;
 }
 
-/** Counts events by organization and kind as plain numbers, shown at a scrape. */
+/** Counts events by organization and kind as plain numbers, formatted at a scrape. */
 export class EventTally {
   readonly #organizations = new Map<string, Series[]>();
 
-  /** Adds one event. The caller bounds the number of values of the label `organization`. */
+  /** Adds one event. The caller bounds the values of the label `organization`. */
   add(organization: string, kind: string): void {
     const all = this.#organizations.get(organization) ?? [];
     if (all.length === 0) this.#organizations.set(organization, all);
@@ -17,7 +17,7 @@ export class EventTally {
     else known.count += 1;
   }
 
-  /** The counts so far, of kinds that occurred. */
+  /** The counts so far, for kinds that occurred. */
   series(): Iterable<Series> {
     return [...this.#organizations.values()].flat();
   }

@@ -8,17 +8,15 @@ export type { Logger };
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/**
- * Pino's numbers of the limited levels: info to error. Debug records and a fatal record always
- * pass.
- */
+/** Pino's numbers of the limited levels, info to error. Debug and fatal records always pass. */
 const [limitedFrom, limitedTo] = [30, 50];
 
 /**
  * Writes one JSON line per record to stdout. `msg` is constant; variables are fields. Callers never
- * pass a token, its digest or a body. Texts are as a person sees them. `error` becomes type,
- * message and code. Equal records (message, error, status, reason) are limited to 10 a minute;
- * `suppressed` counts the rest. Those with `audit: true` all pass: each is a fact for auditors.
+ * pass a token, its digest or a body. Invisible characters in texts are replaced. `error` becomes
+ * type, message and code. Equal records (message, error, status, reason) are limited to 10 a
+ * minute; `suppressed` counts the rest. Records with `audit: true` always pass, since each is a
+ * fact for auditors.
  */
 export function createLogger(process: string, level: LogLevel, destination?: { write(line: string): void }): Logger {
   const limit = new RepeatLimit();
@@ -43,7 +41,7 @@ export function createLogger(process: string, level: LogLevel, destination?: { w
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** The parts of an error that a log may hold, without payloads that libraries attach. */
+/** The parts of an error that a log may hold, without the payloads that libraries attach. */
 export function describeError(error: unknown): { type: string; message: string; code?: string } {
   if (!(error instanceof Error)) return { type: typeof error, message: plainText(String(error)) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
@@ -61,7 +59,7 @@ function isAudit([first]: unknown[]): boolean {
   return typeof first === 'object' && first !== null && (first as Fields).audit === true;
 }
 
-/** Equal for records of the same kind. Error messages are left out, since they differ each time. */
+/** Equal for records of the same kind. Leaves out error messages, which differ each time. */
 function kindOf([first, second]: unknown[]): string {
   if (typeof first === 'string') return first;
   const { error, status, reason } = (first ?? {}) as Fields;

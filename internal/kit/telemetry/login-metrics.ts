@@ -12,13 +12,13 @@ export function loginMetrics(registry: Registry) {
   const registers = [registry];
   const logins = new Counter({
     name: 'runledger_logins_total',
-    help: 'Logins to the web console, by way (oidc, token, link) and result (ok; refused: a wrong token, no organization, an answer of the provider that does not match; unavailable: the provider or Postgres does not answer).',
+    help: 'Logins to the web console, by way (oidc, token, link) and result (ok; refused: a wrong token, no organization, or a mismatched answer of the provider; unavailable: the provider or Postgres does not answer).',
     labelNames: ['way', 'result'] as const,
     registers,
   });
   const entries = new Counter({
     name: 'runledger_access_log_entries_total',
-    help: 'Entries of the access log, by result: written to the table access_log, or lost: they are in the log of the process only.',
+    help: 'Entries of the access log, by result: written to the table access_log, or lost (only in the log of the process).',
     labelNames: ['result'] as const,
     registers,
   });
@@ -32,7 +32,7 @@ export function loginMetrics(registry: Registry) {
     writable: unknownAtFirst(
       new Gauge({
         name: 'runledger_login_database_writable',
-        help: '1 when the console can write sessions and the access log; 0 when it cannot: nobody can log in, and the access log is in the log of the process only.',
+        help: '1 when the console can write sessions and the access log; 0 when it cannot: nobody can log in, and the access log is only in the log of the process.',
         registers,
       }),
     ),

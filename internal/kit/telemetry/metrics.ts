@@ -3,12 +3,12 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 export { Counter, Gauge, Histogram, Registry };
 
 /**
- * Default gauges whose names end with `_total`, which Prometheus' linter rejects. The same figures
- * by type stay.
+ * Default gauges with names in `_total`, which Prometheus' linter rejects. The same figures by type
+ * stay.
  */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_resources_total', 'nodejs_active_requests_total'];
 
-/** A new registry with the metrics of the process (CPU, memory, event-loop lag). */
+/** Creates a registry with the metrics of the process (CPU, memory, event-loop lag). */
 export function createRegistry(process: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process });
@@ -30,7 +30,7 @@ export interface ShardGauge {
 }
 
 /**
- * The gauge of one shard; without the label `shard` if the queue has only one. `/metrics` omits it
+ * The gauge of one shard, without the label `shard` if the queue has only one. `/metrics` omits it
  * until it is set.
  */
 export function ofShard<Label extends string = 'shard'>(

@@ -11,7 +11,7 @@ export function notifyMetrics(registry: Registry) {
   const registers = [registry];
   const notifications = new Counter({
     name: 'runledger_notifications_total',
-    help: 'Attempts to notify, by kind of receiver (alertmanager: one for each request; webhook: one for each delivery) and result (ok; failed: it is repeated; given_up: it failed for three days).',
+    help: 'Attempts to notify, by kind of receiver (alertmanager: one per request; webhook: one per delivery) and result (ok; failed: will be retried; given_up: failed for three days).',
     labelNames: ['receiver', 'result'] as const,
     registers,
   });
@@ -23,7 +23,7 @@ export function notifyMetrics(registry: Registry) {
     waiting: unknownAtFirst(
       new Gauge({
         name: 'runledger_outbox_deliveries',
-        help: 'Webhook deliveries that wait, at most 10000. Each controller shows the same figure.',
+        help: 'Waiting webhook deliveries, at most 10000. Every controller reports the same value: use max.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -31,7 +31,7 @@ export function notifyMetrics(registry: Registry) {
     oldestSeconds: unknownAtFirst(
       new Gauge({
         name: 'runledger_outbox_oldest_seconds',
-        help: 'Age of the oldest webhook delivery that waits; 0 without any. Grows while a receiver fails.',
+        help: 'Age of the oldest waiting webhook delivery; 0 if there is none. Grows while a receiver fails.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -39,7 +39,7 @@ export function notifyMetrics(registry: Registry) {
   };
 }
 
-/** The same metrics for one database among several; without a name, of the only one. */
+/** The same metrics for one database among several; without a name, for the only one. */
 export function notifyMetricsOf(metrics: ReturnType<typeof notifyMetrics>, database?: string) {
   return {
     count: metrics.count,

@@ -10,12 +10,12 @@ import { samplerOf } from './sampler.ts';
 import type { AnsweredRequest, Attributes, SpanContext, TraceSettings, Tracing } from './tracing.ts';
 import { messageOf } from '../errors/message-of.ts';
 
-/** Most links of one span: collectors keep this many. */
+/** Most links of one span; collectors keep this many. */
 const mostLinks = 128;
 
 /**
- * Sends traces with OpenTelemetry, by OTLP over HTTP. Registers itself as the global provider, as
- * the OpenTelemetry API requires.
+ * Sends traces over OTLP/HTTP with OpenTelemetry. Registers itself as the global provider, as the
+ * OpenTelemetry API requires.
  */
 export class OpenTelemetry implements Tracing {
   readonly name = 'tracing';
@@ -97,7 +97,7 @@ async function ended<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // The message only: errors of libraries have payloads that must not leave the process.
+    // Only the message: errors of libraries have payloads that must not leave the process.
     span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error) });
     throw error;
   } finally {

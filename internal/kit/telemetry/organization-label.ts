@@ -2,8 +2,8 @@
 export type OrganizationLabel = (organization: string) => string;
 
 /**
- * Bounds the label `organization`: the first `most` organizations keep their name, later ones count
- * as `other`. With 0 the label is empty, which Prometheus treats as absent.
+ * Bounds the label `organization`: the first `most` organizations keep their names, later ones
+ * count as `other`. With 0 the label is empty, which Prometheus treats as absent.
  */
 export function createOrganizationLabel(most: number): OrganizationLabel {
   if (most === 0) return () => '';
@@ -16,5 +16,5 @@ export function createOrganizationLabel(most: number): OrganizationLabel {
   };
 }
 
-/** The default of processes without the setting. */
+/** The default for processes without the setting. */
 export const defaultOrganizations = 200;

@@ -1,20 +1,20 @@
-/** Control characters, line separators, and those that change the direction of a text. */
+/** Control characters, line separators, and characters that change the direction of text. */
 const unseen = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu;
 
 /**
- * A text as a person sees it, for logs and for lists that people read. Control characters can forge
- * a line or drive a terminal, and those of bidirectional text show one name as another.
+ * Makes a text safe for logs and lists that people read. Control characters can forge a line or
+ * drive a terminal; bidirectional ones can show one name as another.
  */
 export function plainText(text: string): string {
   return text.search(unseen) < 0 ? text : text.replaceAll(unseen, replacementOf).trim();
 }
 
-/** What separated two words still does. */
+/** Keeps two words separate that the characters separated. */
 function replacementOf(characters: string): string {
   return /[\s\p{Cc}]/u.test(characters) ? ' ' : '';
 }
 
-/** The same for all texts in plain objects and arrays; other objects stay as they are. */
+/** The same for all texts in plain objects and arrays; leaves other objects alone. */
 export function plainTexts(value: unknown, depth = 4): unknown {
   if (typeof value === 'string') return plainText(value);
   if (depth === 0 || typeof value !== 'object' || value === null) return value;

@@ -14,8 +14,8 @@ export interface ProducerLoad {
 }
 
 /**
- * The metrics of group commits. Those that change with each event are plain numbers.
- * A scrape calls `load`.
+ * The metrics of group commits. Those that change with each event are plain numbers. A scrape calls
+ * `load`.
  */
 export function producerMetrics(
   registry: Registry,
@@ -32,16 +32,16 @@ export function producerMetrics(
   const registers = [registry];
   const replays = new Counter({
     name: 'runledger_idempotent_replays_total',
-    help: 'Events answered with the result of an earlier request with the same Idempotency-Key. Many: callers time out before the answer.',
+    help: 'Events answered with the result of an earlier request that had the same Idempotency-Key. Many: callers time out before the answer.',
     registers,
   });
   const overflowed = new Counter({
     name: 'runledger_overflowed_events_total',
-    help: 'Events sent to the overflow lane, because their organization was beyond OVERFLOW_RATE. They delay nobody else.',
+    help: 'Events sent to the overflow lane because their organization was beyond OVERFLOW_RATE. They delay nobody else.',
     labelNames: ['organization'] as const,
     registers,
   });
-  /** `organization` gives the value of the label of that name. */
+  /** `organization` maps an organization to its label value. */
   return {
     ...tallies,
     organization,
@@ -77,7 +77,7 @@ function showTallies(registry: Registry, { accepted, batchSize, commitSeconds }:
   };
   const durations = {
     name: 'runledger_commit_duration_seconds',
-    help: 'Time of one commit in Redis, with the sync to disk. Slow: check the disk of Redis.',
+    help: 'Duration of one commit in Redis, including the sync to disk. Slow: check the disk of Redis.',
     buckets: durationBuckets,
     registers: [],
   };

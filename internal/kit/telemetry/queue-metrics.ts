@@ -3,8 +3,8 @@ import { Gauge, ofShard, type Registry } from './metrics.ts';
 export type BacklogMetrics = ReturnType<ReturnType<typeof backlogMetrics>>;
 
 /**
- * The metrics of the queue and of Redis' durability. Every pod reports the same values: aggregate
- * with max, not sum. They have the label `shard` if the queue has several.
+ * The metrics of the queue and of Redis' durability. Every pod reports the same values, so
+ * aggregate with max, not sum. They have the label `shard` if the queue has several.
  * @returns the metrics of one shard.
  */
 export function backlogMetrics(registry: Registry) {
@@ -12,13 +12,13 @@ export function backlogMetrics(registry: Registry) {
   const gauges = {
     jobs: new Gauge({
       name: 'runledger_queue_jobs',
-      help: 'Jobs (batches of events) in Redis, by state. Every pod reports the same value: use max. Waiting jobs that grow: the workers are too slow. Failed jobs: workers have set them aside.',
+      help: 'Jobs (batches of events) in Redis, by state. Every pod reports the same value: use max. Growing waiting jobs: the workers are too slow. Failed jobs: workers have set them aside.',
       labelNames: ['state', 'shard'] as const,
       registers,
     }),
     memoryShare: new Gauge({
       name: 'runledger_redis_memory_ratio',
-      help: 'Memory of Redis as a share of its maxmemory; 0 without maxmemory. Ingest answers 503 from 0.75 on.',
+      help: 'Memory of Redis as a share of its maxmemory; 0 without maxmemory. At 0.75, ingest answers 503.',
       labelNames: ['shard'] as const,
       registers,
     }),
@@ -30,7 +30,7 @@ export function backlogMetrics(registry: Registry) {
     }),
     replicas: new Gauge({
       name: 'runledger_redis_replicas',
-      help: 'Replicas of Redis that answer their master, with REDIS_ACKS. Fewer than REDIS_ACKS: ingest answers 503.',
+      help: 'Redis replicas that answer their master; only with REDIS_ACKS. Fewer than REDIS_ACKS: ingest answers 503.',
       labelNames: ['shard'] as const,
       registers,
     }),
@@ -82,7 +82,8 @@ export interface LaneStats {
 const unknown = { events: Number.NaN, oldestAge: Number.NaN };
 
 /**
- * Gauges that need a script in Redis: one read per scrape for all. NaN while Redis is unavailable.
+ * Gauges that need a script in Redis, with one read per scrape for all. NaN while Redis is
+ * unavailable.
  */
 export function queueStatsMetrics(registry: Registry, readStats: () => Promise<LaneStats>): void {
   const registers = [registry];

@@ -3,8 +3,8 @@ import { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
 import type { Tracing } from './tracing.ts';
 
 /**
- * BullMQ's adapter without the spans of its background work (polling, pausing, stalled jobs), which
- * belong to no event. It removes the job's name, a number of events, from span names.
+ * BullMQ's adapter without the spans of background work (polling, pausing, stalled jobs), which
+ * belong to no event. Removes the job's name, a number of events, from span names.
  */
 export function queueTracing(): Tracing['queue'] {
   const { tracer, contextManager } = new BullMQOtel({ tracerName: 'runledger' });

@@ -4,7 +4,7 @@ import { Counter, type Registry } from './metrics.ts';
 export function rejectionMetrics<Reason extends string>(registry: Registry, reasons: readonly Reason[]) {
   const rejections = new Counter({
     name: 'runledger_rejections_total',
-    help: 'Events answered with 503, by reason. Callers retry. The runbooks of the availability alerts explain each reason.',
+    help: 'Events answered with 503, by reason. Callers retry. The runbooks for the availability alerts explain each reason.',
     labelNames: ['reason'] as const,
     registers: [registry],
   });

@@ -1,15 +1,15 @@
-/** Records of one kind that pass in a window. */
+/** How many records of one kind pass in a window. */
 export interface RepeatLimits {
   burst: number;
   windowMs: number;
 }
 
-/** Most kinds that are remembered. Past it the window starts again for all. */
+/** Most kinds to remember. Beyond it the window restarts for all. */
 const mostKinds = 1_000;
 
 /**
- * Keeps a repeated fault from flooding the log. The first records of each kind pass, the others are
- * counted, and the first of the next window reports that count.
+ * Keeps a repeated fault from flooding the log. The first records of each kind pass, the rest are
+ * counted, and the first record of the next window reports that count.
  */
 export class RepeatLimit {
   readonly #limits: RepeatLimits;
@@ -21,7 +21,7 @@ export class RepeatLimit {
     this.#now = now;
   }
 
-  /** Undefined to suppress the record; otherwise the number of records suppressed before it. */
+  /** Undefined to suppress the record; otherwise how many were suppressed before it. */
   pass(kind: string): number | undefined {
     const now = this.#now();
     const window = this.#kinds.get(kind);

@@ -9,11 +9,11 @@ interface Series {
 }
 
 /**
- * Counts and times requests as plain numbers, shown at a scrape. The library would build and look
- * up a text of the labels for each request (test/bench/README.md).
+ * Counts and times requests as plain numbers, formatted at a scrape. The library would build and
+ * look up a label string for each request (test/bench/README.md).
  */
 export class RequestTally {
-  /** Usually a few series, at most some hundred: methods, routes and statuses are bounded. */
+  /** Usually a few series, at most some hundred, since methods, routes and statuses are bounded. */
   readonly series: Series[] = [];
   /** Durations of requests, in seconds, by route. */
   readonly durations = new Map<string, Distribution>();

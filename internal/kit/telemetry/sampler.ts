@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from './tracing.ts';
 
-/** The sampler that `OTEL_TRACES_SAMPLER` names, with the share of `OTEL_TRACES_SAMPLER_ARG`. */
+/** The sampler named in `OTEL_TRACES_SAMPLER`, with the share from `OTEL_TRACES_SAMPLER_ARG`. */
 export function samplerOf(name: TraceSettings['OTEL_TRACES_SAMPLER'], share: number): Sampler {
   if (name.startsWith('parentbased_')) {
     return new ParentBasedSampler({ root: rootSampler(name.slice('parentbased_'.length), share) });

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from './metrics.ts';
 
-/** What a sealer counts. Sealers of several databases share all but the logs that contradict. */
+/** What a sealer counts. Sealers of several databases share all but the contradicted logs. */
 export type SealerMetrics = Omit<ReturnType<typeof sealerMetrics>, 'contradicted'> & {
   contradicted: { set(logs: number): void };
 };
@@ -11,7 +11,7 @@ export function sealerMetrics(registry: Registry) {
   return {
     sealed: new Counter({
       name: 'runledger_log_sealed_events_total',
-      help: 'Events that got their place in the log of their organization, by this worker. One worker at a time seals.',
+      help: 'Events that this worker placed in the log of their organization. One worker at a time seals.',
       registers,
     }),
     checkpoints: new Counter({
@@ -21,28 +21,28 @@ export function sealerMetrics(registry: Registry) {
     }),
     refused: new Counter({
       name: 'runledger_log_refused_leaves_total',
-      help: 'Leaves without a valid MAC, which get no place in a log: who wrote them lacks the key. The log names them.',
+      help: "Leaves without a valid MAC, which get no place in a log: their writer lacks the key. The worker's log names them.",
       registers,
     }),
     failures: new Counter({
       name: 'runledger_log_failures_total',
-      help: 'Rounds of the sealer that failed, and logs that it refused to sign. The worker retries; the log has the reason.',
+      help: 'Sealer rounds that failed, and logs that the sealer refused to sign. The worker retries; its log has the reason.',
       registers,
     }),
     contradicted: new Gauge({
       name: 'runledger_log_contradicted_logs',
-      help: 'Logs that contradict what was signed or cosigned before, when this worker last signed; they get no checkpoint.',
+      help: 'Logs that contradicted an earlier signature or cosignature when this worker last signed; they get no checkpoint.',
       registers,
     }),
     cosigned: new Counter({
       name: 'runledger_log_cosignatures_total',
-      help: 'Checkpoints that a witness of LEDGER_WITNESSES has cosigned or keeps.',
+      help: 'Checkpoints that a witness of LEDGER_WITNESSES has cosigned or stored.',
       labelNames: ['witness'],
       registers,
     }),
     notCosigned: new Counter({
       name: 'runledger_log_witness_failures_total',
-      help: 'Checkpoints that a witness did not cosign or keep, because it was unavailable or refused; retried after 30 s.',
+      help: 'Checkpoints that a witness did not cosign or store, because it was unavailable or refused; retried after 30 s.',
       labelNames: ['witness'],
       registers,
     }),

@@ -16,7 +16,7 @@ export interface Telemetry {
 
 /**
  * Creates the telemetry of a process, whose name is in every record and metric. Metrics name at
- * most so many organizations.
+ * most this many organizations.
  */
 export function createTelemetry(
   process: string,

@@ -8,7 +8,7 @@ export function tokenMetrics(registry: Registry) {
   return {
     organizations: new Gauge({
       name: 'runledger_token_organizations',
-      help: 'Organizations with at least one usable token. A sudden drop: Secrets were deleted or refused.',
+      help: 'Organizations with at least one usable token. A sudden drop: Secrets were deleted or rejected.',
       registers,
     }),
     tokens: new Gauge({
@@ -18,7 +18,7 @@ export function tokenMetrics(registry: Registry) {
     }),
     refused: new Gauge({
       name: 'runledger_token_secrets_refused',
-      help: 'Token entries refused, by reason. Not zero: kubectl events in the tokens namespace shows the faults.',
+      help: 'Rejected token entries, by reason. Not zero: `kubectl events` in the tokens namespace shows the faults.',
       labelNames: ['reason'] as const,
       registers,
     }),

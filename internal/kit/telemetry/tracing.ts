@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BullMQOtel } from 'bullmq-otel';
 
-/** Identifies a span; opaque to callers, who pass it to {@link Tracing.continue}. */
+/** Identifies a span. Opaque: pass it to {@link Tracing.continue}. */
 export interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -23,9 +23,9 @@ export interface Tracing {
   /** Sends the remaining spans. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** For BullMQ: carries the trace in the job. */
+  /** Lets BullMQ carry the trace in the job. */
   readonly queue: Pick<BullMQOtel, 'tracer' | 'contextManager'>;
-  /** Runs `work` in a server span: in the trace that the headers name, or in a new trace. */
+  /** Runs `work` in a server span, in the trace that the headers name or in a new one. */
   serve(
     method: string,
     headers: IncomingHttpHeaders,
@@ -35,18 +35,19 @@ export interface Tracing {
   /** The active span; undefined outside of any trace. */
   currentSpan(): SpanContext | undefined;
   /**
-   * Runs `work` in a span below the first sampled point, with links to the other sampled points.
+   * Runs `work` in a child span of the first sampled point, with links to the other sampled points.
    */
   continue<T>(name: string, points: readonly SpanContext[], attributes: Attributes, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * The samplers of `OTEL_TRACES_SAMPLER`; `parentbased_` applies one only to traces that begin here.
+ * The samplers of `OTEL_TRACES_SAMPLER`; with `parentbased_`, one applies only to traces that begin
+ * here.
  */
 type RootSampler = 'always_on' | 'always_off' | 'traceidratio';
 
 /**
- * The standard variables that this code reads; the library reads headers, time-outs and
+ * The standard variables that this code reads; the library reads those for headers, time-outs and
  * certificates.
  */
 export interface TraceSettings {

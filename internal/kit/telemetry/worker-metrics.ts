@@ -28,17 +28,17 @@ export function consumerMetrics(registry: Registry) {
   const counters = {
     stalled: new Counter({
       name: 'runledger_jobs_stalled_total',
-      help: 'Jobs recovered from a worker that stopped renewing its lock, because it was killed or frozen. No event is lost.',
+      help: 'Jobs recovered from a worker that stopped renewing its lock because it was killed or frozen. No event is lost.',
       registers,
     }),
     unreadable: new Counter({
       name: 'runledger_jobs_unreadable_total',
-      help: 'Times that a worker returned a job, because a newer release wrote it and this one would lose some of it. Rising: update the workers.',
+      help: 'How often a worker returned a job because a newer release wrote it and this one would lose some of it. Rising: update the workers.',
       registers,
     }),
     setAside: new Counter({
       name: 'runledger_jobs_set_aside_total',
-      help: 'Jobs whose events a worker must not store, by reason. They are among the failed jobs of the queue, until a person decides.',
+      help: 'Jobs whose events a worker must not store, by reason. They stay among the failed jobs of the queue until a person decides.',
       labelNames: ['reason'] as const,
       registers,
     }),
@@ -51,12 +51,12 @@ export function consumerMetrics(registry: Registry) {
     labelNames: ['shard'] as const,
     registers,
   });
-  /** Those of a shard, if the queue has several. */
+  /** The counters with the gauge of one shard, if the queue has several. */
   const ofOne = (shard?: string) => ({ ...counters, durable: ofShard(durable, shard) });
   return { ...ofOne(), ofShard: ofOne };
 }
 
-/** SQLSTATEs that a text or key may cause: invalid character, invalid value, too large. */
+/** SQLSTATEs that a text or key can cause: invalid character, invalid value, too large. */
 const likelyReasons = ['22021', '22P02', '54000'];
 
 /** The metrics of the batcher and the store. */
@@ -75,17 +75,17 @@ export function storeMetrics(
     }),
     duplicates: new Counter({
       name: 'runledger_events_duplicate_total',
-      help: 'Events that Postgres already had, and the worker ignored: repeated statements, repeated Idempotency-Keys and redelivered jobs.',
+      help: 'Events that Postgres already had and the worker ignored: repeated statements, repeated Idempotency-Keys and redelivered jobs.',
       registers,
     }),
     redelivered: new Counter({
       name: 'runledger_events_redelivered_total',
-      help: 'The part of runledger_events_duplicate_total from jobs that a worker returned or held when it died. Reconciliation subtracts them, because the first delivery counted them.',
+      help: 'The part of runledger_events_duplicate_total from jobs that a worker returned, or held when it died. Reconciliation subtracts them, because the first delivery counted them.',
       registers,
     }),
     deadLetters: new Counter({
       name: 'runledger_events_dead_lettered_total',
-      help: 'Events that Postgres refused because of their data; they are in the table dead_letters. Examine each one.',
+      help: 'Events that Postgres rejected because of their data; they are in the table dead_letters. Examine each one.',
       labelNames: ['reason'] as const,
       registers,
     }),
@@ -109,7 +109,7 @@ export function storeMetrics(
     }),
     statementSeconds: new Histogram({
       name: 'runledger_store_statement_duration_seconds',
-      help: 'Time of the statement of a batch in Postgres, successful or not; of both statements for a batch with duplicates. Slow: check disk, locks and vacuum.',
+      help: "Duration of a batch's statement in Postgres, successful or not; of both statements for a batch with duplicates. Slow: check disk, locks and vacuum.",
       buckets: durationBuckets,
       registers,
     }),
@@ -126,7 +126,7 @@ export function storeMetrics(
     }),
     retrying: new Gauge({
       name: 'runledger_store_retrying',
-      help: '1 while the worker keeps events and retries, because Postgres cannot store them. No event is lost; the backlog grows.',
+      help: '1 while the worker keeps events and retries because Postgres cannot store them. No event is lost; the backlog grows.',
       labelNames: ['database'] as const,
       registers,
     }),
@@ -138,7 +138,7 @@ export function storeMetrics(
       }),
     ),
   };
-  // Starts at 0, so that alerts and reconciliation begin at zero.
+  // Starts at 0, so that alerts and reconciliation have a baseline.
   for (const reason of likelyReasons) metrics.deadLetters.inc({ reason }, 0);
   metrics.retrying.set(0);
   return metrics;
@@ -153,8 +153,8 @@ export function storeMetricsOf(metrics: ReturnType<typeof storeMetrics>, databas
 }
 
 /**
- * The metrics of the overflow lane: those of the store, with a lag of its own. So events that wait
- * there do not miss the freshness objective, nor hide that no event of others is stored.
+ * The metrics of the overflow lane: those of the store, with a separate lag. So events that wait
+ * there neither miss the freshness objective nor hide that no other events are stored.
  */
 export function overflowStoreMetrics(
   registry: Registry,
@@ -179,7 +179,7 @@ export function maintenanceMetrics(registry: Registry) {
     partitionsAhead: unknownAtFirst(
       new Gauge({
         name: 'runledger_partitions_ahead',
-        help: 'Consecutive days from today that have a partition. 0: events go to the DEFAULT partition; see the log of the maintenance. Absent while Postgres is unavailable.',
+        help: 'Consecutive days from today that have a partition. 0: events go to the DEFAULT partition; see the maintenance log. Absent while Postgres is unavailable.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -187,7 +187,7 @@ export function maintenanceMetrics(registry: Registry) {
     defaultRows: unknownAtFirst(
       new Gauge({
         name: 'runledger_default_partition_rows',
-        help: 'Events in the DEFAULT partition, because their day had none. Maintenance moves them; if this stays above 0, see its log.',
+        help: 'Events in the DEFAULT partition because their day had no partition. Maintenance moves them; if this stays above 0, see its log.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -195,7 +195,7 @@ export function maintenanceMetrics(registry: Registry) {
     running: unknownAtFirst(
       new Gauge({
         name: 'runledger_executions_running',
-        help: 'Executions neither ended nor failed, up to a million, at the last maintenance. Every worker reports the same value: use max.',
+        help: 'Executions neither ended nor failed at the last maintenance, up to a million. Every worker reports the same value: use max.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -210,33 +210,33 @@ export function maintenanceMetrics(registry: Registry) {
     ),
     waiting: new Gauge({
       name: 'runledger_archive_waiting_partitions',
-      help: 'Partitions past retention that stay, because the archive in ARCHIVE_URL does not hold them. The log says what it lacks. Every worker reports the same value: use max.',
+      help: 'Partitions past retention that stay because the archive in ARCHIVE_URL does not hold them. The log says what it lacks. Every worker reports the same value: use max.',
       labelNames: ['database'] as const,
       registers,
     }),
     asked: new Gauge({
       name: 'runledger_retention_asked_partitions',
-      help: 'Partitions past retention that stay until a person approves that so many are dropped at once. Every worker reports the same value: use max.',
+      help: 'Partitions past retention that stay until a person approves dropping that many at once. Every worker reports the same value: use max.',
       labelNames: ['database'] as const,
       registers,
     }),
     clockAhead: unknownAtFirst(
       new Gauge({
         name: 'runledger_worker_clock_ahead_seconds',
-        help: 'How far the clock of the worker is ahead of that of Postgres, at least; negative: behind. Beyond a minute, the worker drops no partition.',
+        help: "How far, at least, the worker's clock is ahead of the Postgres clock; negative if behind. Beyond a minute, the worker drops no partition.",
         labelNames: ['database'] as const,
         registers,
       }),
     ),
     failures: new Counter({
       name: 'runledger_maintenance_failures_total',
-      help: 'Failed runs of the maintenance. The worker retries; the log has the reason.',
+      help: 'Failed maintenance runs. The worker retries; the log has the reason.',
       registers,
     }),
   };
 }
 
-/** The same metrics for one database among several; without a name, of the only one. */
+/** The same metrics for one database among several; without a name, for the only one. */
 export function maintenanceMetricsOf(metrics: ReturnType<typeof maintenanceMetrics>, database?: string) {
   return {
     partitionsAhead: gaugeOf(metrics.partitionsAhead, database),

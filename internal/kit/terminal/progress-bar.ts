@@ -6,7 +6,7 @@ export interface Terminal {
   write(text: string): unknown;
 }
 
-/** How far a command is. */
+/** How far a command has got. */
 export interface Progress {
   /** Units of work so far, of `total`. */
   readonly done: number;
@@ -15,11 +15,11 @@ export interface Progress {
   readonly events: number;
   /** Leaves of a log so far, shown in place of events. */
   readonly leaves?: number;
-  /** The part that the command works at. */
+  /** The part that the command is working on. */
   readonly part?: string;
 }
 
-/** Time between two pictures of the bar, in ms. */
+/** Time between two redraws of the bar, in ms. */
 const everyMs = 100;
 
 const width = 24;
@@ -47,13 +47,13 @@ export class ProgressBar {
     this.#terminal.write(`\r\u001b[K${this.#cut([bar, part, count].filter(Boolean).join('  '))}`);
   }
 
-  /** Makes room for another line, if the bar is shown. */
+  /** Makes room for another line if the bar is shown. */
   clear(): void {
     if (this.#shownAt > -Infinity) this.#terminal.write('\r\u001b[K');
     this.#shownAt = -Infinity;
   }
 
-  /** A text that fills a line may wrap. The next picture would replace only its last line. */
+  /** Cuts a text that would wrap: the next redraw would replace only its last line. */
   #cut(text: string): string {
     const { columns = 0 } = this.#terminal;
     return columns > 0 ? text.slice(0, columns - 1) : text;

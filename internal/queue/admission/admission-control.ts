@@ -5,11 +5,11 @@ import type { Backlog } from './backlog.ts';
 export interface AdmissionLimits {
   /** Jobs waiting or delayed. */
   maxJobs: number;
-  /** Share of Redis' `maxmemory`: at 1 the workers could not fetch either. */
+  /** Share of Redis' `maxmemory`; at 1 the workers could not fetch either. */
   maxMemoryShare: number;
-  /** Share of both at which the overflow lane is full. */
+  /** Share of both limits at which the overflow lane is full. */
   overflowShare: number;
-  /** Treat a Redis that may lose acknowledged events as one that cannot take any. */
+  /** Treats a Redis that may lose acknowledged events as one that cannot take any. */
   requireDurable: boolean;
   /** Replicas that must acknowledge each commit; 0 for none. */
   replicaAcks: number;
@@ -30,18 +30,18 @@ export const isDemoted: Rejection = {
 };
 
 /**
- * The state of Redis: the backlog, missing durability settings, whether it is a replica, and its
- * own replicas.
+ * The state of Redis: its backlog, the durability settings it lacks, whether it is a replica, and
+ * the replicas that it has.
  */
 export interface Found {
   backlog: Backlog;
   missing: string[];
   replica: boolean;
-  /** Replicas that answer; 0 unless commits wait for some. */
+  /** Replicas that answer; 0 unless commits wait for replicas. */
   replicas: number;
 }
 
-/** Undefined when ingest admits events. */
+/** Returns why events are rejected; undefined if they are admitted. */
 export function admit({ backlog, missing, replica, replicas }: Found, limits: AdmissionLimits): Rejection | undefined {
   if (replica) return isDemoted;
   if (limits.requireDurable && missing.length > 0) {
@@ -56,15 +56,15 @@ export function admit({ backlog, missing, replica, replicas }: Found, limits: Ad
   return jobs >= limits.maxJobs ? { reason: 'backlog', detail: 'The backlog is too long.' } : undefined;
 }
 
-/** Share of `maxMemoryShare` from which new keys are refused: the rest is for other events. */
+/** Share of `maxMemoryShare` at which new keys are refused, so that other events find room. */
 const keysShare = 0.9;
 
-/** True when Redis takes no new idempotency keys, which stay there for a day or two. */
+/** True when Redis takes no new idempotency keys, which stay for a day or two. */
 export function isFullOfKeys({ memoryShare }: Backlog, { maxMemoryShare }: AdmissionLimits): boolean {
   return memoryShare >= maxMemoryShare * keysShare;
 }
 
-/** True when the overflow lane takes no more events: the rest of Redis is for everybody else. */
+/** True when the overflow lane takes no more events, so that everybody else finds room. */
 export function isOverflowFull(backlog: Backlog, { maxJobs, maxMemoryShare, overflowShare }: AdmissionLimits): boolean {
   return backlog.overflow >= maxJobs * overflowShare || backlog.memoryShare >= maxMemoryShare * overflowShare;
 }

@@ -6,27 +6,27 @@ import type { ShardQueue } from '../shards/shard-registry.ts';
 /** Time between two notes of a pod, in ms. */
 const noteMs = 5_000;
 
-/** How long a stop tries to note rejections, and the time between two attempts, in ms. */
+/** How long a stop tries to record rejections, and the time between two attempts, in ms. */
 const lastNoteMs = 2_000;
 const againMs = 100;
 
-/** Without a note of any pod for so long, in ms, events may have been rejected. */
+/** If no pod has left a note for this long, in ms, events may have been rejected. */
 const silenceMs = 20_000;
 
 /**
- * Largest difference, in ms, between the clocks of a pod and of Redis. Beyond it, the times of the
- * pod's events are wrong: nothing is known about the starts of that time.
+ * Largest difference between the clocks of a pod and of Redis, in ms. Beyond it the times of the
+ * pod's events are wrong, so nothing is known about runs that started then.
  */
 const clocksDifferMs = 60_000;
 
-/** Gaps that are kept: the controller reads them every few seconds. */
+/** Gaps to keep; the controller reads them every few seconds. */
 const keptGaps = 1_000;
 
 /**
- * Times are those of Redis. `KEYS[3]`: the list of times without a note. `ARGV[2]` and `ARGV[3]`:
- * how long ago this pod rejected its first and its last event since its last note, in ms; -1 for
- * none. `ARGV[5]`: the time of the pod. If it is wrong, it may be so since the pod's last note.
- * `ARGV[6]`: 0 for a pod that stops while it admits no events, and only tells of rejections.
+ * Times are those of Redis. `KEYS[3]`: the list of times without a note. `ARGV[2]`, `ARGV[3]`: how
+ * long ago this pod rejected its first and its last event since its last note, in ms; -1 for none.
+ * `ARGV[5]`: the pod's time. If it is wrong, it may have been so since the pod's last note.
+ * `ARGV[6]`: 0 for a pod that stops while it admits no events, and only reports rejections.
  */
 const script = `
 local time = redis.call('TIME')
@@ -45,26 +45,26 @@ redis.call('SET', KEYS[1], string.format('%.0f', now))
 `;
 
 /**
- * Notes in each shard when ingest takes events, when it did not serve some requests, and when its
- * clock is wrong. So an expected run is not called missing because of an outage or a clock of
- * Runledger (docs/design/verdicts.md).
+ * Notes in each shard when ingest admits events, when it failed to serve some, and when its clock
+ * is wrong. So an outage or a wrong clock of Runledger does not make an expected run `missing`
+ * (docs/design/verdicts.md).
  */
 export class AdmissionJournal {
   readonly name = 'admission journal';
   readonly #shards: readonly ShardQueue[];
   readonly #isAdmitting: () => boolean;
   readonly #notes = new Repeating(() => this.#noteAndPause());
-  /** Times of the first and last rejection that no note has, in ms of the monotonic clock. */
+  /** Times of the first and last rejection that no note covers, in ms of the monotonic clock. */
   #rejected: { first: number; last: number } | undefined;
   #noted = false;
 
-  /** `isAdmitting`: true while events are admitted, by whatever shard. */
+  /** @param isAdmitting true while any shard admits events. */
   constructor(shards: readonly ShardQueue[], isAdmitting: () => boolean) {
     this.#shards = shards;
     this.#isAdmitting = isAdmitting;
   }
 
-  /** A request was not served, by whatever part: its event may be lost. */
+  /** Records that a request was not served, for whatever reason: its event may be lost. */
   rejected(): void {
     const now = performance.now();
     this.#rejected = { first: this.#rejected?.first ?? now, last: now };
@@ -74,14 +74,14 @@ export class AdmissionJournal {
     this.#notes.start();
   }
 
-  /** Writes a last note, before the connections to the shards are closed. */
+  /** Writes a last note before the connections to the shards close. */
   async stop(): Promise<void> {
     await this.#notes.stop();
     const until = performance.now() + lastNoteMs;
     while (!(await this.#note()) && this.#hasNotes && performance.now() < until) await sleep(againMs);
   }
 
-  /** False while no shard has ever been reached: then nothing else was noted either. */
+  /** False while no shard has been reached yet: then there is no earlier note either. */
   get #hasNotes(): boolean {
     return this.#rejected !== undefined && this.#noted;
   }
@@ -108,7 +108,7 @@ export class AdmissionJournal {
     });
     const written = (await Promise.allSettled(notes)).some(({ status }) => status === 'fulfilled');
     this.#noted ||= written;
-    // Where no note is written, the next one covers this time. A controller reads all shards.
+    // A shard that missed this note catches up with the next. The controller reads all shards.
     if (written && this.#rejected === rejected) this.#rejected = undefined;
     return written;
   }

@@ -31,7 +31,7 @@ const leavingMs = 1_000;
 
 /**
  * Checks Redis at an interval, so that a request learns without a round trip that Redis cannot take
- * it. Each check covers durability too: settings, or the server behind the address, may change.
+ * it. Each check includes durability: the settings, or the server behind the address, may change.
  */
 export class BacklogGuard implements ConnectionListener {
   readonly name = 'backlog guard';
@@ -48,7 +48,7 @@ export class BacklogGuard implements ConnectionListener {
   readonly #durability: DurabilityReport;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
-  /** True for a new connection whose server has not been checked. */
+  /** True for a new connection whose server is not checked yet. */
   #soon = false;
   /** Time of the last reconnect away from a replica, in ms of the monotonic clock. */
   #leftAt = -Infinity;
@@ -79,12 +79,12 @@ export class BacklogGuard implements ConnectionListener {
     return this.#keysFull;
   }
 
-  /** True from the first time that events were admitted. */
+  /** True once events have been admitted for the first time. */
   get admittedOnce(): boolean {
     return this.#admittedOnce;
   }
 
-  /** Checks once before it resolves. An unavailable Redis is a result, not an error. */
+  /** Resolves after a first check. An unavailable Redis is a result, not an error. */
   async start(): Promise<void> {
     if (!this.#stopped) return;
     this.#stopped = false;
@@ -100,7 +100,7 @@ export class BacklogGuard implements ConnectionListener {
     await this.#looking;
   }
 
-  /** A result holds for one connection: the address may lead to another server next. */
+  /** A result is valid for one connection, because the address may lead to another server next. */
   onLost(): void {
     if (this.#rejection === undefined && !this.#stopped) this.#takeForUnreachable();
   }
@@ -120,7 +120,7 @@ export class BacklogGuard implements ConnectionListener {
   }
 
   /**
-   * Checks run one after another. In a cluster without a master, checks open connections and
+   * Runs checks one after another. In a cluster without a master, checks open connections and
    * connections ask for checks.
    */
   #lookLater(): void {
@@ -129,7 +129,7 @@ export class BacklogGuard implements ConnectionListener {
     this.#timer = setTimeout(() => void this.#look(), this.#soon ? soonMs : this.#limits.intervalMs);
   }
 
-  /** Never rejects. Discards the result when the connection changed meanwhile. */
+  /** Never rejects. Discards the result if the connection changed in the meantime. */
   async #lookOnce(): Promise<void> {
     const { changes } = this.#connection;
     try {
@@ -159,8 +159,8 @@ export class BacklogGuard implements ConnectionListener {
   }
 
   /**
-   * Reconnects to find the current master, at most once a second: the address may still lead to
-   * this replica.
+   * Reconnects to find the current master, at most once a second, because the address may still
+   * lead to this replica.
    */
   #leave(): void {
     if (this.#leaving) return;
@@ -195,12 +195,12 @@ export class BacklogGuard implements ConnectionListener {
     if (rejection !== undefined)
       this.#logger.warn({ reason: rejection.reason, detail: rejection.detail, error }, 'rejecting events');
     else if (before === 'not-checked') this.#logger.info('admitting events');
-    // Same level as the rejection, so that a search for one finds the other.
+    // The same level as the rejection, so that a search for one finds the other.
     else this.#logger.warn({ before }, 'admitting events again');
   }
 }
 
-/** Names a Sentinel as the cause: it answers INFO and rejects the commands of a queue. */
+/** Names a Sentinel as the cause: it answers INFO but rejects the commands of a queue. */
 async function explainSentinel(redis: RedisClient, error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
   const sentinel = await isSentinel(redis).catch(() => false);

@@ -8,15 +8,15 @@ export interface Backlog {
   waiting: number;
   active: number;
   delayed: number;
-  /** Jobs that workers have set aside, also of the overflow lane. */
+  /** Jobs that workers have set aside, including those of the overflow lane. */
   failed: number;
   /** Jobs of the overflow lane, in any state. */
   overflow: number;
-  /** Used memory of its server as a share of `maxmemory`; 0 when Redis has no limit. */
+  /** Memory that the server uses, as a share of `maxmemory`; 0 if Redis has no limit. */
   memoryShare: number;
 }
 
-/** Reads the backlog with one round trip. */
+/** Reads the backlog in one round trip. */
 export async function readBacklog(redis: RedisClient, queueName: string): Promise<Backlog> {
   const lane = overflowQueue(queueName);
   const [waiting, active, delayed, failed, laneWaiting, laneActive, laneDelayed, laneFailed, memory] =
@@ -36,8 +36,8 @@ export async function readBacklog(redis: RedisClient, queueName: string): Promis
 }
 
 /**
- * True when the server of a queue is a replica: it was demoted, and would lose new events. Rejects
- * while it is unavailable.
+ * True when the server of a queue is a replica, so that new events would be lost. Rejects while it
+ * is unavailable.
  */
 export async function isReplica(redis: RedisClient, queueName: string): Promise<boolean> {
   return /^role:slave/m.test(await infoOf(redis, queueName, 'replication'));

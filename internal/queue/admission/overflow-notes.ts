@@ -5,13 +5,13 @@ import type { RedisClient } from '../redis.ts';
 const noteMs = 1_000;
 
 /**
- * Notes in Redis which organizations have events in the overflow lane, so that the controller knows
- * whose record is not complete (`queue-clock.ts`).
+ * Notes in Redis which organizations have events in the overflow lane. So the controller knows
+ * whose record is incomplete (`queue-clock.ts`).
  */
 export class OverflowNotes {
   readonly #redis: RedisClient;
   readonly #key: string;
-  /** By organization, the time of its last note. */
+  /** The time of the last note, by organization. */
   readonly #notedAt = new Map<string, number>();
 
   constructor(redis: RedisClient, queueName: string) {
@@ -20,14 +20,14 @@ export class OverflowNotes {
   }
 
   /**
-   * Resolves once Redis has the notes. The job with their events must be added after that, with a
-   * timestamp of the same clock.
+   * Resolves once Redis has the notes. Add the job with the events after that, with a timestamp of
+   * the same clock.
    */
   async note(organizations: Iterable<string>): Promise<void> {
     const now = Date.now();
     const due = [...new Set(organizations)].filter((each) => !this.#isNoted(each, now));
     if (due.length === 0) return;
-    // GT: a pod whose clock is behind does not take a note back.
+    // GT: a pod whose clock is behind cannot take back a note.
     await this.#redis.zadd(this.#key, 'GT', ...due.flatMap((organization) => [now, organization]));
     for (const organization of due) this.#notedAt.set(organization, now);
   }

@@ -1,7 +1,7 @@
 import { RequestError } from '../../kit/errors/request-error.ts';
 
 export interface OverflowOptions {
-  /** Events a second of one organization, beyond which its events go to the lane. */
+  /** Events a second of one organization beyond which its events go to the lane. */
   rate: number;
   /** True while the lane takes no more events. */
   isFull: () => boolean;
@@ -9,7 +9,7 @@ export interface OverflowOptions {
   onLimited: (organization: string) => void;
 }
 
-/** Events that were free at the time `at`, in ms; `beyond`: its events go to the lane. */
+/** Events that were free at `at`, in ms; `beyond`: the organization's events go to the lane. */
 interface Bucket {
   free: number;
   at: number;
@@ -17,9 +17,9 @@ interface Bucket {
 }
 
 /**
- * Decides which events go to the overflow lane, by a token bucket for each organization. All events
- * of an organization go there from the moment that its bucket is empty until it is full again. So
- * they stay in order, and one that is close to its rate does not change lanes all the time.
+ * Decides which events go to the overflow lane, with a token bucket for each organization. From the
+ * moment its bucket is empty until it is full again, all its events go there. So they stay in
+ * order, and an organization close to its rate does not switch lanes all the time.
  */
 export class Overflow {
   readonly #options: OverflowOptions;
@@ -33,20 +33,20 @@ export class Overflow {
   }
 
   /**
-   * Takes events of an organization. True if they go to the lane.
-   * @throws {RequestError} with when to repeat the request, if the lane is full.
+   * Takes events of an organization. Returns true if they go to the lane.
+   * @throws {RequestError} with the time of the next attempt, if the lane is full.
    */
   takes(organization: string, events: number): boolean {
     const bucket = this.#filled(organization);
     if (bucket.beyond && this.#options.isFull()) throw this.#refusal(organization, bucket);
     const { free, beyond } = bucket;
-    // Events of the lane cost a second at most: an organization that slows down leaves it soon.
+    // Events in the lane cost at most a second, so an organization that slows down leaves it soon.
     bucket.free = beyond ? Math.max(free - events, Math.min(free, -this.#options.rate)) : free - events;
     return beyond;
   }
 
   /**
-   * Rejects a request before its body is read, if its events could only go to a full lane.
+   * Rejects a request before its body is read if its events could only go to a full lane.
    * @throws {RequestError} as {@link takes}.
    */
   requireRoom(organization: string): void {
@@ -76,7 +76,7 @@ export class Overflow {
     return bucket;
   }
 
-  /** With the fields of draft-ietf-httpapi-ratelimit-headers, whose window is a second. */
+  /** With the header fields of draft-ietf-httpapi-ratelimit-headers; the window is a second. */
   #refusal(organization: string, { free }: Bucket): RequestError {
     const { rate, onLimited } = this.#options;
     onLimited(organization);

@@ -1,6 +1,6 @@
 import type { QueueClock } from './queue-clock.ts';
 
-/** Longest time, in ms, between the readings of two shards. */
+/** Longest time between the readings of two shards, in ms. */
 const readingMs = 2_000;
 
 /** Largest difference between the clocks of two shards, in ms. */
@@ -9,9 +9,9 @@ const clocksDifferMs = 60_000;
 type Interval = QueueClock['gaps'][number];
 
 /**
- * The clocks of several shards as the clock of one queue: it is as old as its oldest job in any of
- * them. Throws while their clocks differ by more than a minute. Times of a Redis become those of
- * the slowest one.
+ * Joins the clocks of several shards into one: as old as the oldest job in any of them. Converts
+ * times to the slowest Redis clock.
+ * @throws while the clocks differ by more than a minute.
  */
 export function joinClocks(read: readonly QueueClock[]): QueueClock {
   const [first] = read;
@@ -43,8 +43,8 @@ export function joinClocks(read: readonly QueueClock[]): QueueClock {
 }
 
 /**
- * Times in which no pod noted anything in any shard. A shard is silent since its last note too: the
- * pods may not have noted yet that it was.
+ * Times in which no pod left a note in any shard. A shard is also silent since its last note, which
+ * the pods may not have recorded yet.
  */
 function commonSilences(clocks: readonly QueueClock[]): Interval[] {
   const ofEach = clocks.map(({ silences, admittingAt = 0 }) => [...silences, { from: admittingAt, until: Infinity }]);
@@ -61,7 +61,7 @@ function defined<T>(values: readonly (T | undefined)[]): T[] {
   return values.flatMap((value) => (value === undefined ? [] : [value]));
 }
 
-/** The clock as it would be if that of its Redis were slower by `ms`. */
+/** The clock as it would be if its Redis' time were `ms` earlier. */
 function slower(clock: QueueClock, ms: number): QueueClock {
   const move = ({ from, until }: Interval): Interval => ({ from: from - ms, until: until - ms });
   const { now, admittingAt, gaps, silences } = clock;

@@ -1,22 +1,22 @@
-/** A queue of at most so many jobs is read whole. */
+/** A queue of at most this many jobs is read in full. */
 const whole = 2_000;
 
-/** Of a longer queue, most numbers of jobs that one look passes because those jobs are done. */
+/** Most job numbers of a longer queue that one read skips because the jobs are done. */
 const passed = 5_000;
 
 /**
- * Jobs from the first one on whose times are compared. Pods add jobs with times of their own
- * clocks, so a later number may have an earlier time.
+ * How many jobs to compare by time, from the first one on. Pods add jobs with the times of their
+ * own clocks, so a later number may have an earlier time.
  */
 const compared = 1_000;
 
 /**
- * Defines `oldestOf(prefix)` for scripts: the time at which the oldest job of a queue was added,
- * waiting, active or delayed; false without any. A job may be anywhere in these lists: it comes
- * back after an attempt, and is delayed while no worker can read it. BullMQ numbers the jobs of a
- * queue in their order. So the key `oldest` keeps the number below which all are done, and when
- * that job was added. If one look does not reach the first job of a long queue, the result is a
- * time before it, and the next look continues there. The work of a look is bounded: about 5 ms.
+ * Defines `oldestOf(prefix)` for scripts: when the oldest job of a queue was added, whether
+ * waiting, active or delayed; false without any. A job may be anywhere in these lists: it returns
+ * after an attempt, and is delayed while no worker can read it. BullMQ numbers jobs in order, so
+ * the key `oldest` keeps the number below which all are done, and when that job was added. If a
+ * read does not reach the first job of a long queue, it returns a time before that job, and the
+ * next read continues there. A read takes about 5 ms at most.
  */
 export const oldestOf = `
 local function oldestOf(prefix)
@@ -28,7 +28,7 @@ local function oldestOf(prefix)
     return time
   end
   local function keep()
-    -- A Redis that is full or read-only refuses: the next look starts where this one did.
+    -- A full or read-only Redis refuses this: the next read then starts where this one did.
     redis.pcall('HSET', prefix .. 'oldest', 'id', string.format('%.0f', first), 'at', oldest or '')
   end
   local active, wait, delayed = prefix .. 'active', prefix .. 'wait', prefix .. 'delayed'

@@ -4,25 +4,25 @@ import { oldestOf } from './oldest-job.ts';
 import { commandTimeout, type RedisClient } from '../redis.ts';
 
 /**
- * An organization counts as in the overflow lane from its last note on, and so long before it, in
- * ms: ingest writes a note a second at most, and before the jobs that the note is about.
+ * An organization counts as in the overflow lane from its last note on, and this long before it, in
+ * ms. Ingest writes at most one note a second, before the jobs that it is about.
  */
 const noteMs = 60_000;
 
-/** What Redis knows about the time up to which all events have left it; in ms since the epoch. */
+/** What Redis knows about the time up to which all events have left it, in ms since the epoch. */
 export interface QueueClock {
-  /** The time of Redis. */
+  /** The current time of Redis. */
   now: number;
-  /** When the oldest job was added, or a time before that; undefined without any. */
+  /** When the oldest job was added, or a time before that; undefined without jobs. */
   oldestAt: number | undefined;
-  /** When ingest last said that it takes events; undefined if never. */
+  /** When ingest last reported that it takes events; undefined if never. */
   admittingAt: number | undefined;
-  /** Times in which ingest may have rejected events, or had a wrong clock, oldest first. */
+  /** Times in which ingest may have rejected events or had a wrong clock, oldest first. */
   gaps: { from: number; until: number }[];
-  /** Times without a note of any pod in this shard, if the queue has several; oldest first. */
+  /** Times without a note of any pod in this shard, oldest first; only with several shards. */
   silences: { from: number; until: number }[];
   /**
-   * When the oldest job of the overflow lane was added, and every organization with events there;
+   * When the oldest job of the overflow lane was added, and the organizations with events there;
    * undefined while the lane is empty.
    */
   overflow: { oldestAt: number; organizations: string[] } | undefined;

@@ -13,15 +13,15 @@ import {
   type ShardConnection,
 } from '../shards/shard-registry.ts';
 
-/** A drained shard is retired once no pod has noted anything in it for so long, in ms. */
+/** A drained shard is retired once no pod has left a note in it for this long, in ms. */
 const retireMs = 600_000;
 
 export interface QueueClocksOptions {
-  /** The shards that take events, by the settings of this process. */
+  /** The shards that take events, from the settings of this process. */
   taking: readonly ShardConnection[];
   /** Former shards, which are read until they are retired. */
   drained: readonly ShardConnection[];
-  /** Queues beside it: a drained shard with jobs in them is not retired. */
+  /** Side queues: a drained shard with jobs in them is not retired. */
   beside?: readonly string[];
   logger: Logger;
 }
@@ -30,14 +30,14 @@ interface Reading {
   shard: ShardConnection;
   clock: QueueClock;
   registry: RegistryReading;
-  /** Jobs in the queues beside. */
+  /** Jobs in the side queues. */
   beside: number;
 }
 
 /**
- * Reads all shards of the queue as one: those of the settings, and those inside the same Redis that
- * the registry names. It reads none if one of them is unavailable, or is unknown to this process:
- * an event in it may not be stored yet, so nothing can be said about the record.
+ * Reads all shards of the queue as one: those of the settings, and those that the registry names
+ * inside the same Redis. Fails if a shard is unavailable or unknown to this process, since it may
+ * hold events that are not stored yet: nothing can then be said about the record.
  */
 export class QueueClocks {
   readonly #options: QueueClocksOptions;
@@ -58,8 +58,8 @@ export class QueueClocks {
   }
 
   /**
-   * Reads the registry first. A pod that registers a shard later has no event there that is older
-   * than the clock by more than the margin of the watermark.
+   * Reads the registry first. A pod that registers a shard later has no event there older than the
+   * clock by more than the margin of the watermark.
    */
   async #readOne(shard: ShardConnection, several: boolean): Promise<Reading> {
     const { beside = [] } = this.#options;
@@ -74,7 +74,7 @@ export class QueueClocks {
     }
   }
 
-  /** Shards inside the same Redis that QUEUE_SHARDS of this process does not cover: see above. */
+  /** Reads shards inside the same Redis that this process's QUEUE_SHARDS does not cover. */
   async #readOthersInside(configured: readonly Reading[]): Promise<Reading[]> {
     const read = new Set(configured.map(({ registry }) => registry.id));
     const others = configured
@@ -88,7 +88,7 @@ export class QueueClocks {
     const readings = await Promise.all(
       others.map(async ({ id, shard }) => ({ id, reading: await this.#readOne(shard, true) })),
     );
-    // Where several Redis are registered, a number may be that of another one.
+    // If several Redis are registered, the number may be one of another Redis.
     return readings.flatMap(({ id, reading }) => (reading.registry.id === id ? [reading] : []));
   }
 

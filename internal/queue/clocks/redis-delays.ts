@@ -3,7 +3,7 @@ import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 import { queueKey } from '../keys/keys.ts';
 import type { RedisClient } from '../redis.ts';
 
-/** How long a worker holds a job that is due by its own clock, in ms: it takes it again at once. */
+/** How long a worker holds a job that its own clock would make due immediately, in ms. */
 const holdMs = 1_000;
 
 const script = `
@@ -12,8 +12,8 @@ return time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * BullMQ's backend whose delays begin at the time of Redis. BullMQ takes that of the worker: one
- * whose clock is a year ahead would keep a job from all others for a year.
+ * BullMQ's backend with delays that start at the time of Redis. BullMQ uses the worker's clock: a
+ * worker a year ahead would withhold a job from all others for a year.
  */
 export function redisDelays(
   redis: RedisClient,
@@ -25,7 +25,7 @@ export function redisDelays(
     const moveToDelayed = backend.moveToDelayed.bind(backend);
     backend.moveToDelayed = async (id, _ofWorker, delay, ...more) => {
       const now = Number(await redis.eval(script, 1, queueKey(queueName, 'meta')));
-      // By such a clock this worker takes the job again at once.
+      // With such a clock this worker would take the job again immediately.
       if (Date.now() >= now + delay) await sleep(holdMs);
       return moveToDelayed(id, now, delay, ...more);
     };

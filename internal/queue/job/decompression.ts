@@ -10,7 +10,7 @@ export function createDecompressor(): Transform {
 }
 
 /**
- * Decompresses many frames, one after another, with one stream: a stream per frame would keep its
+ * Decompresses many frames, one after another, in one stream. A stream per frame would keep its
  * buffers until a full garbage collection.
  */
 export class Decompression {
@@ -24,10 +24,10 @@ export class Decompression {
   }
 
   /**
-   * Resolves with the result of `use` on the output. The caller has looked at the size that the
-   * frame claims: that much memory is taken, and no more. Rejects when the frame is damaged or
-   * becomes more or less than it claims, when `use` throws, when memory is short, or after `close`.
-   * Retries once in a new stream, since an earlier incomplete frame may have damaged the old one.
+   * Resolves with the result of `use` on the output. The caller has checked the size that the frame
+   * claims: exactly that much memory is taken. Rejects when the frame is damaged or its size
+   * differs, when `use` throws, when memory is short, or after `close`. Retries once in a new
+   * stream, since an earlier incomplete frame may have damaged the old one.
    */
   run<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
     const result = this.#last.then(() => this.#try(frame, use)).catch(() => this.#try(frame, use));
@@ -52,7 +52,7 @@ export class Decompression {
   }
 
   /**
-   * Resolves with the output of one frame. After a failure Node never calls back: it only closes.
+   * Resolves with the output of one frame. After a failure Node never calls back, and only closes.
    */
   async #write(frame: Buffer): Promise<Buffer> {
     if (this.#closed) throw new Error('the stream is closed');
@@ -71,12 +71,12 @@ export class Decompression {
   }
 }
 
-/** Collects the output of a stream until `end`. Past `size` it destroys the stream. */
+/** Collects the output of a stream until `end`; destroys the stream if it exceeds `size`. */
 function collect(stream: Transform, size: number): { end: () => Buffer | undefined } {
   const content = Buffer.allocUnsafe(size);
   let bytes = 0;
   const take = (piece: Buffer): void => {
-    if (bytes + piece.length > size) stream.destroy(new Error(`the frame becomes more than ${size} bytes`));
+    if (bytes + piece.length > size) stream.destroy(new Error(`the frame exceeds ${size} bytes`));
     else bytes += piece.copy(content, bytes);
   };
   stream.on('data', take);

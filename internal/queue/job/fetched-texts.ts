@@ -2,14 +2,13 @@ import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 import { heldTextBytes } from '../../event/held-bytes.ts';
 import { lookNow } from '../fetch-cooldown.ts';
 
-/** The scripts of BullMQ that may reply with the next job: its hash, then its id. */
+/** The BullMQ scripts that may reply with the next job: its hash, then its id. */
 const fetching = new Set(['moveToActive', 'moveToFinished', 'moveToDelayed']);
 
 /**
- * The data of fetched jobs, as texts that nobody has parsed. BullMQ fetches as many jobs as may be
- * under way before the first one is handled, whatever their size: here it waits with the next one
- * while the texts take `mostBytes`. BullMQ itself gets a number as the data of a job, so that it
- * cannot stumble over a job that is not JSON.
+ * Holds the data of fetched jobs as unparsed texts. BullMQ fetches as many jobs as may run at once
+ * before the first is handled, whatever their size; here it waits while the texts take `mostBytes`.
+ * BullMQ itself sees only a number as the job's data, so a job that is not JSON cannot break it.
  */
 export class FetchedTexts {
   readonly #mostBytes: number;
@@ -24,12 +23,12 @@ export class FetchedTexts {
     this.#mostBytes = mostBytes;
   }
 
-  /** The text of a job that was fetched, by the data that BullMQ has of it; '' if it had none. */
+  /** The text of a fetched job, by what BullMQ holds as its data; '' if it had none. */
   textOf(data: unknown): string {
     return this.#texts.get(Number(data)) ?? '';
   }
 
-  /** Forgets the text of a job. Safe twice. */
+  /** Forgets the text of a job. Idempotent. */
   drop(data: unknown): void {
     const text = this.#texts.get(Number(data));
     if (text === undefined) return;
@@ -46,7 +45,7 @@ export class FetchedTexts {
     this.#room?.resolve();
   }
 
-  /** The backend of `make`, with the data of each job kept here. */
+  /** Wraps the backend of `make`, and keeps the data of each job here. */
   backend(make: BackendFactory<RedisQueueBackend>): BackendFactory<RedisQueueBackend> {
     return (...args) => {
       const backend = make(...args);
@@ -59,7 +58,7 @@ export class FetchedTexts {
         const reply = execCommand(client, name, scriptArgs) as unknown;
         return fetching.has(name) ? Promise.resolve(reply).then((value) => this.#keep(value)) : reply;
       };
-      // "No job": BullMQ handles none of those that it has fetched while it waits in a fetch.
+      // "No job": while a fetch waits, BullMQ handles none of the jobs that it has fetched.
       backend.moveToActive = async (token, name) => (this.#hasRoom ? moveToActive(token, name) : []);
       backend.waitForJob = async (blockTimeout) => {
         if (this.#room === undefined || this.#closed) return waitForJob(blockTimeout);
@@ -84,13 +83,13 @@ export class FetchedTexts {
     for (let place = 0; place < hash.length; place += 2) {
       const text = String(hash[place + 1]);
       if (hash[place] === 'data') hash[place + 1] = this.#add(text);
-      // Damaged options, which only a job that fails needs.
+      // Repairs damaged options, which only a failing job needs.
       if (hash[place] === 'opts' && !isJson(text)) hash[place + 1] = '{}';
     }
     return reply;
   }
 
-  /** Returns what BullMQ takes for the data of the job. */
+  /** Returns what BullMQ takes for the job's data. */
   #add(text: string): string {
     this.#fetched += 1;
     this.#texts.set(this.#fetched, text);

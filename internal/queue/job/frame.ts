@@ -1,10 +1,10 @@
-/** What a frame of zstd begins with. */
+/** The first bytes of a zstd frame. */
 const magic = 0xfd2fb528;
 
 /**
- * Returns how many bytes a frame of zstd says that it becomes (RFC 8878, section 3.1.1.1). So the
- * memory for it can be awaited before it is decompressed.
- * @throws when it is no frame, or does not say.
+ * Returns the decompressed size that a zstd frame claims (RFC 8878, section 3.1.1.1). So the caller
+ * can wait for that memory before it decompresses.
+ * @throws when it is no frame, or does not state its size.
  */
 export function contentSizeOf(frame: Buffer): number {
   if (frame.length < 6 || frame.readUInt32LE(0) !== magic) throw new Error('this is no frame of zstd');

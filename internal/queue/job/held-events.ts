@@ -1,18 +1,18 @@
 import type { AcceptedEvent } from '../../event/event.ts';
 import { BufferFull, type GroupCommitLimits } from '../group-commit.ts';
 
-/** The part of the buffer that one organization may fill: the others find room. */
+/** The share of the buffer that one organization may fill, so that others find room. */
 const organizationShare = 0.75;
 
-/** Events of an organization, and the bytes that they take in memory. */
+/** Events of an organization, and the memory that they take, in bytes. */
 export interface Held {
   events: number;
   bytes: number;
 }
 
 /**
- * Counts the events that a producer holds for callers who wait: for their keys, a commit or its
- * acknowledgement. It bounds their bytes, and the share of each organization.
+ * Counts the events that a producer holds for waiting callers: for their keys, a commit or its
+ * acknowledgement. Bounds their bytes, and each organization's share.
  */
 export class HeldEvents {
   readonly #mostBytes: number;
@@ -26,8 +26,8 @@ export class HeldEvents {
   }
 
   /**
-   * Counts events of one organization, and returns what it holds, for {@link release}. A lone
-   * request always fits: otherwise every retry of it would fail.
+   * Counts events of one organization, and returns what {@link release} needs. A lone request
+   * always fits, or every retry of it would fail.
    * @throws {BufferFull}
    */
   take(events: readonly AcceptedEvent[], bytes: number): Held {
@@ -41,7 +41,7 @@ export class HeldEvents {
     return own;
   }
 
-  /** Ends what {@link take} counted. */
+  /** Undoes {@link take}. */
   release(own: Held, events: readonly AcceptedEvent[], bytes: number): void {
     this.#add(own, -events.length, -bytes);
   }

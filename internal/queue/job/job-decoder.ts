@@ -6,14 +6,14 @@ import { checksumOf, DamagedJob, fromRow, isKnownRow, isRow, jobVersion, Unknown
 import { parseRows } from './parse-rows.ts';
 
 /**
- * V8 keeps a text with one character beyond U+00FF in two bytes a character. So events take at most
- * twice the bytes of their JSON; those of few characters take about as much for their objects.
+ * V8 stores a string with one character beyond U+00FF in two bytes a character. So events take at
+ * most twice the bytes of their JSON; with short texts, their objects take about as much.
  */
 const bytesPerByte = 2;
 
-/** A job whose checksum is right, before its events are there. */
+/** A job whose checksum is right, before its events are unpacked. */
 export interface PackedJob {
-  /** Memory that its events will take, in bytes, about. */
+  /** Estimate of the memory that its events will take, in bytes. */
   readonly bytes: number;
   /** The events in order. Rejects with {@link DamagedJob} or {@link UnknownFormat}. */
   events(): Promise<AcceptedEvent[]>;
@@ -26,7 +26,7 @@ export class JobDecoder {
   /**
    * Reads and checks the JSON of job data.
    * @throws {UnknownFormat} when another release wrote it.
-   * @throws {DamagedJob} when it is not what was written.
+   * @throws {DamagedJob} when it differs from what was written.
    */
   open(text: string): PackedJob {
     const { v, sum, rows, zstd, seals } = objectOf(text);
@@ -43,7 +43,7 @@ export class JobDecoder {
       : { bytes: payload.length * bytesPerByte, events: () => damagedOn(async () => eventsOf(rows, joined)) };
   }
 
-  /** Gives the decompressor's memory back, for good: jobs under way become unreadable. */
+  /** Frees the decompressor's memory for good; running jobs become unreadable. */
   close(): void {
     this.#decompression.close();
   }
@@ -70,7 +70,7 @@ function sizeOf(frame: Buffer): number {
   }
 }
 
-/** @throws {UnknownFormat} which the work returns: to throw it there would end the decompressor. */
+/** @throws {UnknownFormat} that the work returns: thrown inside, it would end the decompressor. */
 async function damagedOn(work: () => Promise<AcceptedEvent[] | UnknownFormat>): Promise<AcceptedEvent[]> {
   const events = await work().catch((error: unknown) => {
     throw new DamagedJob('the job does not hold events', { cause: error });

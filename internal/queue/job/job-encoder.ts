@@ -11,11 +11,11 @@ import { checksumOf, jobVersion, toRow, type JobData } from './job.ts';
 /** Compression that saves less is not worth its time at the worker: 40 µs for a lone event. */
 const worthwhile = 0.9;
 
-/** A longer text is always compressed: a frame says before it is unpacked how large it becomes. */
+/** A longer text is always compressed, because a frame states its size before it is unpacked. */
 const longestPlain = 65_536;
 
 export interface EncodeOptions {
-  /** True adds the seals of the events. Those that came with events stay in any case. */
+  /** True adds the events' seals. Events that already have one keep it either way. */
   seals?: boolean | undefined;
 }
 
@@ -30,12 +30,12 @@ export function encodeJob(events: readonly AcceptedEvent[], options: EncodeOptio
   return { v: jobVersion, sum: checksumOf(json, seals), rows, ...(seals !== undefined && { seals }) };
 }
 
-/** Memory of the events of a step, in bytes: about 1 ms. */
+/** Memory of the events in one step, in bytes: about 1 ms of work. */
 const stepBytes = 131_072;
 
 /**
- * As {@link encodeJob}, for events that take much memory: in short steps, with turns of the event
- * loop between them, and compressed on another thread.
+ * As {@link encodeJob}, for events that take much memory: encodes in short steps with turns of the
+ * event loop between them, and compresses on another thread.
  */
 export async function encodeLargeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): Promise<JobData> {
   const isSealed = hasSeals(events, options);
@@ -55,9 +55,9 @@ export async function encodeLargeJob(events: readonly AcceptedEvent[], options: 
 const headerLength = 24;
 
 /**
- * Returns the data of a job whose rows are in a frame, in base64.
- * @throws when the frame does not say how large it becomes: no worker would take the job. Node's
- * compressor says so only with `pledgedSrcSize`.
+ * Returns the data of a job whose rows are in a base64 frame.
+ * @throws when the frame does not state its size, since no worker would take the job. Node's
+ * compressor only writes it with `pledgedSrcSize`.
  */
 export function compressedJob(zstd: string, seals?: string): JobData {
   contentSizeOf(Buffer.from(zstd.slice(0, headerLength), 'base64'));
@@ -88,9 +88,9 @@ function hasSeals(events: readonly AcceptedEvent[], { seals = false }: EncodeOpt
 const level = 1;
 
 /**
- * Returns the text as a zstd frame in base64. It compresses on the calling thread, which is faster
- * than another thread. Buffers of Node's `zstdCompressSync` would stay in memory until a full
- * garbage collection.
+ * Returns the text as a zstd frame in base64. Compresses on the calling thread, which is faster
+ * than another one. Buffers of Node's `zstdCompressSync` would stay in memory until a full garbage
+ * collection.
  */
 function pack(text: string): string {
   const { buffer, byteOffset, byteLength } = compress(Buffer.from(text), level);
@@ -99,10 +99,10 @@ function pack(text: string): string {
 
 const compressElsewhere = promisify(zstdCompress);
 
-/** As {@link pack}, on another thread: it leaves this one free, and its buffers are few. */
+/** As {@link pack}, on another thread, which leaves this one free and needs few buffers. */
 async function packLarge(text: Buffer): Promise<string> {
   const params = { [constants.ZSTD_c_compressionLevel]: level };
-  // So the frame says how large its content is.
+  // Makes the frame state the size of its content.
   const frame = await compressElsewhere(text, { params, pledgedSrcSize: text.length });
   return frame.toString('base64');
 }

@@ -8,31 +8,31 @@ import type { RedisClient } from '../redis.ts';
 import type { Room } from '../admission/room.ts';
 import { noteMissing, SetAside } from '../set-aside.ts';
 
-/** A longer text of a job is set aside: its frame and its events would come on top. */
+/** A job with a longer text is set aside, since its frame and events would come on top. */
 const longestText = 32 * 1_024 * 1_024;
 
 /**
  * Stores a batch. `redelivered`: an earlier worker took the job and returned it or died. Resolves
- * with `stored` once every event is safe, and BullMQ removes the job. With anything else, such as
- * `abandoned` when the process stops, the job returns to the queue.
+ * with `stored` once every event is safe; BullMQ then removes the job. With any other value, such
+ * as `abandoned` when the process stops, the job returns to the queue.
  */
 export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<unknown>;
 
 export interface JobHandlingOptions {
   redis: RedisClient;
   queueName: string;
-  /** Has the data of each job that BullMQ fetched. */
+  /** Holds the data of each job that BullMQ fetched. */
   texts: FetchedTexts;
   decoder: JobDecoder;
   room: Room;
   handle: Handle;
-  /** Aborted when the consumer stops: jobs that wait for room then return to the queue. */
+  /** Aborted when the consumer stops; jobs that wait for room then return to the queue. */
   signal: AbortSignal;
 }
 
 /**
- * Takes the events out of a job and hands them on, in bounded memory: a job waits for its room
- * before it is unpacked. Tells which jobs must be set aside.
+ * Takes the events out of a job and hands them on, in bounded memory: a job waits for room before
+ * it is unpacked. Decides which jobs must be set aside.
  */
 export class JobHandling {
   readonly #options: JobHandlingOptions;
@@ -43,7 +43,7 @@ export class JobHandling {
 
   /**
    * Resolves as {@link Handle} does; with {@link SetAside} for a job that must not be stored, once
-   * the gap is noted that it leaves in the record; with {@link UnknownFormat} for one of another
+   * the resulting gap in the record is noted; with {@link UnknownFormat} for one of another
    * release. Rejects while Redis is unavailable.
    */
   async handle(job: Job): Promise<unknown> {
@@ -84,7 +84,7 @@ export class JobHandling {
     return this.#options.handle(events, job.attemptsStarted > 1);
   }
 
-  /** A job that cannot be unpacked because the consumer stops is sound. */
+  /** A job that cannot be unpacked because the consumer stops is intact. */
   #faultOf(error: unknown): unknown {
     if (error instanceof SetAside || error instanceof UnknownFormat) return error;
     if (!(error instanceof DamagedJob)) throw error;

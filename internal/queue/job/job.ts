@@ -7,17 +7,17 @@ import { eventKinds } from '../../event/schema.ts';
 export const jobVersion = 1;
 
 /**
- * The data of a job: a batch of events. It is a JSON array of rows, one an event, either plain
- * (`rows`) or compressed with zstd (`zstd`, base64: one frame that says how large its content is).
- * `seals` are those of the events, 64 characters each. `sum` covers all of them. A release that
- * makes another seal, or reads rows differently, needs another version.
+ * The data of a job: a batch of events. A JSON array with one row per event, either plain (`rows`)
+ * or compressed with zstd (`zstd`, base64: one frame that states the size of its content). `seals`
+ * holds the events' seals, 64 characters each. `sum` covers all of them. A release with another
+ * seal, or another reading of rows, needs another version.
  */
 export type JobData = { v: typeof jobVersion; sum: number; seals?: string } & ({ rows: Row[] } | { zstd: string });
 
 /**
  * An event in a job. `occurredAt` is null if the caller did not say. The texts follow the table of
- * fields. A release that knows more fields writes more of them: a worker of an earlier one returns
- * the job if it would lose a text (`isKnownRow`).
+ * fields. A release with more fields writes more of them: an earlier worker returns the job if it
+ * would lose a text (`isKnownRow`).
  */
 export type Row = [
   id: string,
@@ -30,12 +30,12 @@ export type Row = [
   ...texts: string[],
 ];
 
-/** Values before the texts. */
+/** Values that precede the texts. */
 const fixedValues = 7;
 
 const kinds: ReadonlySet<string> = new Set(eventKinds);
 
-/** Another release wrote the job, and this one does not know all that it holds. */
+/** Another release wrote the job, and this one does not know everything in it. */
 export class UnknownFormat extends Error {
   override readonly name = 'UnknownFormat';
 }
@@ -45,21 +45,18 @@ export class DamagedJob extends Error {
   override readonly name = 'DamagedJob';
 }
 
-/** The last millisecond of the year 9999: the latest time whose year has four digits. */
+/** The last millisecond of the year 9999, the latest with a four-digit year. */
 const latest = 253_402_300_799_999;
 
 /**
- * CRC-32 of what a job carries: the text of its frame or of its rows, then its seals. It finds
- * each change of up to 32 neighbouring bits for certain; a frame of zstd finds few of them.
+ * CRC-32 of what a job carries: the text of its frame or rows, then its seals. It detects every
+ * change within 32 neighbouring bits; zstd frames detect few of them.
  */
 export function checksumOf(payload: string, seals = ''): number {
   return crc32(seals, crc32(payload));
 }
 
-/**
- * True for a row with the store's types. The store keeps values that Postgres rejects as dead
- * letters.
- */
+/** True for a row with the store's types. Values that Postgres rejects become dead letters. */
 export function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < fixedValues + firstFields) return false;
   const [id, createdAt, occurredAt, ...texts] = row.slice(0, fixedValues + optionalFields.length) as unknown[];
@@ -72,7 +69,7 @@ function isTime(value: unknown): boolean {
 }
 
 /**
- * True if this release knows all that the row holds. A newer one may add a kind, or a field whose
+ * True if this release knows everything in the row. A newer one may add a kind, or a field whose
  * text this one would lose.
  */
 export function isKnownRow(row: Row): boolean {
@@ -86,11 +83,11 @@ export function toRow(event: AcceptedEvent): Row {
   return [id, createdAt, occurredAt, organization, automationId, executionId, kind, ...textsOf(event)];
 }
 
-/** The event of a row, and its seal if any. A text that an older release did not write is ''. */
+/** The event of a row, with its seal if any. A text that an older release did not write is ''. */
 export function fromRow(row: Row, seal?: string): AcceptedEvent {
   const [id, createdAt, occurredAt, organization, automationId, executionId, kind, ...texts] = row;
   const known = optionalTexts((_field, index) => texts[index] ?? '');
-  // Not in steps: each event would be copied.
+  // Built in one step: adding properties later would copy each event.
   const event = { id, createdAt, organization, automationId, executionId, kind, ...known };
   if (occurredAt === null) return seal === undefined ? event : Object.assign(event, { seal });
   return Object.assign(event, seal === undefined ? { occurredAt } : { occurredAt, seal });

@@ -1,18 +1,18 @@
-/** A larger content is parsed row by row, in bytes. */
+/** Larger content is parsed row by row, as bytes. */
 const large = 4 * 1_024 * 1_024;
 
 const [quote, backslash, opening, closing] = Buffer.from('"\\[]');
 
 /**
- * Parses the JSON array of a job. One text of the whole of a large content would take up to twice
- * its bytes beside the rows, so its rows are parsed one after another.
+ * Parses the JSON array of a job. As one text, large content would take up to twice its bytes
+ * beside the rows, so its rows are parsed one after another.
  * @throws when it is no array of arrays.
  */
 export function parseRows(content: Buffer, largeFrom = large): unknown {
   return content.length < largeFrom ? JSON.parse(content.toString()) : [...rowsOf(content)];
 }
 
-/** Rows hold texts, numbers and null, so that a bracket outside of a text begins or ends a row. */
+/** Rows hold texts, numbers and null, so a bracket outside a text begins or ends a row. */
 function* rowsOf(content: Buffer): Generator {
   let from = -1;
   for (let at = 1; at < content.length - 1; at += 1) {
@@ -23,7 +23,7 @@ function* rowsOf(content: Buffer): Generator {
   }
 }
 
-/** The place of the quote that ends the text which begins at a quote. */
+/** The index of the quote that ends the text whose first quote is at `begin`. */
 function endOfText(content: Buffer, begin: number): number {
   let end = begin;
   do {

@@ -2,14 +2,14 @@ import { storable } from '../../event/stored-text.ts';
 import { hashedName, queueKey } from './keys.ts';
 import type { RedisClient } from '../redis.ts';
 
-/** Longest name, in characters: that of a declared one. */
+/** Longest name, in characters: the limit of a declared name. */
 const longestName = 200;
 
-/** Most names that wait for a controller, and most that a pod remembers to have noted. */
+/** Most names that wait for a controller, and most that a pod remembers as noted. */
 const mostWaiting = 20_000;
 const mostNoted = 10_000;
 
-/** A pod notes a name again after this time, in ms: its row may be gone by then. */
+/** After this time, in ms, a pod notes a name again, since its row may be gone. */
 const notedMs = 60 * 60 * 1_000;
 
 const noteScript = `
@@ -17,7 +17,7 @@ if redis.call('HLEN', KEYS[1]) < ${mostWaiting} then redis.call('HSET', KEYS[1],
 return 1
 `;
 
-/** What an organization's tools call an automation. */
+/** The name that an organization's tools give an automation. */
 export interface AutomationName {
   readonly organization: string;
   readonly automationId: string;
@@ -25,8 +25,8 @@ export interface AutomationName {
 }
 
 /**
- * The names that tools give to automations, on their way from ingest to the controller: a hash in
- * Redis. A name is no part of the record: one that is lost comes again with a later event.
+ * Names that tools give to automations, on their way from ingest to the controller: a hash in
+ * Redis. A name is not part of the record; a lost one comes again with a later event.
  */
 export class AutomationNames {
   readonly #redis: RedisClient;
@@ -38,7 +38,7 @@ export class AutomationNames {
     this.#key = queueKey(queueName, 'names');
   }
 
-  /** Notes a name in the background, if this process has not done so within the last hour. */
+  /** Notes a name in the background, unless this process did so within the last hour. */
   note(organization: string, automation: string, name: string, now = Date.now()): void {
     const automationId = automation.toLowerCase();
     const field = hashedName(organization, automationId);
@@ -50,7 +50,7 @@ export class AutomationNames {
     void this.#redis.eval(noteScript, 1, this.#key, field, value).catch(() => this.#noted.delete(field));
   }
 
-  /** The names that wait, by their fields: a part of them, if there are many. */
+  /** Returns waiting names by field; only some of them if there are many. */
   async read(): Promise<Map<string, AutomationName>> {
     const [, found] = await this.#redis.hscan(this.#key, 0, 'COUNT', 1_000);
     const names = new Map<string, AutomationName>();
@@ -61,7 +61,7 @@ export class AutomationNames {
     return names;
   }
 
-  /** Forgets names that are kept elsewhere. */
+  /** Removes names that are stored elsewhere. */
   async forget(fields: readonly string[]): Promise<void> {
     if (fields.length > 0) await this.#redis.hdel(this.#key, ...fields);
   }

@@ -1,8 +1,8 @@
 /**
  * The hash tags of the shards inside one Redis, by shard. A Redis Cluster puts all keys with the
- * same tag into one slot. The tags are chosen so that the first n shards spread evenly over two to
- * six masters with equal ranges of slots, for every n: the masters differ by one shard at most.
- * The chart has the same list. A tag never changes, because events may be in its slot.
+ * same tag into one slot. The first n tags spread evenly over two to six masters with equal ranges
+ * of slots, for every n: masters differ by at most one shard. The chart has the same list. A tag
+ * never changes, because events may be in its slot.
  */
 export const hashTags: readonly string[] = [
   'runledger',
@@ -23,10 +23,10 @@ export const hashTags: readonly string[] = [
   'runledger-15vp',
 ];
 
-/** Of a Redis Cluster. */
+/** The number of slots in a Redis Cluster. */
 export const slots = 16_384;
 
-/** The slot of a hash tag: CRC16 (XMODEM), as the Redis Cluster specification has it. */
+/** The slot of a hash tag: CRC16 (XMODEM), as the Redis Cluster specification defines it. */
 export function slotOf(tag: string): number {
   let crc = 0;
   for (const byte of Buffer.from(tag)) {

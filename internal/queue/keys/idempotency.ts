@@ -10,12 +10,12 @@ import { keyScript } from './key-script.ts';
 import type { Place } from './key-places.ts';
 
 /**
- * Lease of the first request with a key, in ms: longer than its caller waits. Afterwards a retry
+ * Lease of the first request with a key, in ms: longer than its caller waits. After it, a retry
  * takes over from a dead ingest pod. If the first commit still succeeds, it is the same event.
  */
 const leaseMs = 2_500;
 
-/** Longest wait for one of two places, in ms, before the other one counts alone. */
+/** How long to wait for one of two places, in ms, before the other decides alone. */
 export const placeReplyMs = 500;
 
 /** Bytes of an item: operation, derivation, name, identity, fingerprint, later fields. */
@@ -27,22 +27,22 @@ export interface Keyed extends EventGroup {
   readonly key: RepeatKey;
 }
 
-/** What a place says of a key. */
+/** What a place knows about a key. */
 interface Found {
   state: 'n' | 'a' | 'c' | 'b' | 'o' | 'f';
   id: Buffer;
 }
 
-/** Letters of the script's operations. */
+/** The letters of the script's operations. */
 type Operation = 'r' | 'm' | 'w' | 'l' | 'u';
 
-/** A key that this request may use: its events, as they were first accepted. */
+/** A key that this request may use, with its events as they were first accepted. */
 export class Claim {
   readonly events: readonly AcceptedEvent[];
   /** True if a commit of the events was acknowledged. */
   readonly committed: boolean;
   readonly item: Buffer;
-  /** True if the reservation is this request's own. */
+  /** True if this request made the reservation. */
   readonly isNew: boolean;
 
   constructor(events: readonly AcceptedEvent[], item: Buffer, { state }: Found) {
@@ -50,7 +50,7 @@ export class Claim {
     this.isNew = state === 'n';
     this.item = item;
     const first = idOfBytes(item.subarray(atId, atFingerprint));
-    // The others follow the first: only that one is stored.
+    // The other identities follow from the first, the only one that is stored.
     this.events =
       events.length === 1 && events[0]?.id === first
         ? events
@@ -61,7 +61,7 @@ export class Claim {
 /**
  * Idempotency keys (draft-ietf-httpapi-idempotency-key-header-07). The first identities of a key
  * never change: a retry after a crash or a 503 enqueues the same (createdAt, id), and the store
- * ignores the duplicates. All that is asked of a place during a call goes there with the next one.
+ * ignores the duplicates. Requests to a place during a call share the next call.
  */
 export class IdempotencyKeys {
   readonly #placesOf: (name: Buffer) => readonly [Place, Place?];
@@ -71,8 +71,8 @@ export class IdempotencyKeys {
   readonly #batches = new Map<Place, Batches<Buffer, Found>>();
 
   /**
-   * @param placesOf where a key is: the same two places for each pod, or one.
-   * @param keptMs how long a key is remembered at least. It is forgotten before twice that time.
+   * @param placesOf where a key is: one place, or the same two for every pod.
+   * @param keptMs the least time to remember a key; it is forgotten before twice that time.
    * @param callers a live counter of open connections.
    * @param isFull true while new keys are refused.
    */
@@ -90,9 +90,9 @@ export class IdempotencyKeys {
 
   /**
    * Reserves a key, or finds its state. Resolves with an error if it cannot be used:
-   * `idempotency-key-reused` (another body), `request-in-progress`, or `unavailable` for a new one
-   * while Redis is nearly full. Other texts under a derived key replace those of an attempt that
-   * nobody acknowledged. Rejects when no place of the key answers.
+   * `idempotency-key-reused` (another body), `request-in-progress`, or `unavailable` for a new key
+   * while Redis is nearly full. Under a derived key, other texts replace those of an attempt that
+   * was never acknowledged. Rejects when no place of the key answers.
    */
   async reserve(keyed: Keyed): Promise<Claim | RequestError> {
     const item = itemOf(keyed);
@@ -105,29 +105,30 @@ export class IdempotencyKeys {
     return new Claim(keyed.events, item, found);
   }
 
-  /** Marks the events as acknowledged: from now on their key answers without a commit. */
+  /** Marks the events as acknowledged: from now on the key answers without a commit. */
   markCommitted(claim: Claim): void {
     this.#everywhere('m', claim);
   }
 
-  /** Lets the next request with the key start at once, after this one got no acknowledgement. */
+  /** Lets the next request with the key start immediately: this one got no acknowledgement. */
   release(claim: Claim): void {
     this.#everywhere('l', claim);
   }
 
-  /** Gives up a reservation whose events were not sent anywhere: a new key is not bound to them. */
+  /** Gives up a reservation whose events were not sent, so that a new key is not bound to them. */
   undo(claim: Claim): void {
     this.#everywhere(claim.isNew ? 'u' : 'l', claim);
   }
 
-  /** Resolves when all that was said of keys is in Redis, or was lost. */
+  /** Resolves when everything about keys is in Redis, or was lost. */
   async drained(): Promise<void> {
     await Promise.all([...this.#batches.values()].map((batches) => batches.drained()));
   }
 
   /**
-   * The first place gives the identity. The second has a copy before the commit, and decides when
-   * both answer: it gave another identity only while the first was away. Then the first learns it.
+   * The first place gives the identity. The second holds a copy before the commit, and decides when
+   * both answer, since it gave another identity only while the first was away. The first then
+   * learns it.
    */
   async #reserveInBoth(first: Place, second: Place, item: Buffer): Promise<Found> {
     const one = await within(placeReplyMs, this.#ask(first, 'r', item)).catch(() => undefined);
@@ -144,7 +145,7 @@ export class IdempotencyKeys {
     return two.state === 'n' ? { ...two, state: one.state } : two;
   }
 
-  /** The caller of the request does not wait for it. */
+  /** Runs in the background; the caller does not wait. */
   #everywhere(operation: Operation, { item }: Claim): void {
     for (const place of this.#placesOf(item.subarray(atName, atId))) {
       if (place !== undefined) this.#batchesOf(place).post(asking(operation, item));
@@ -176,7 +177,7 @@ export class IdempotencyKeys {
   }
 }
 
-/** What the first place must learn of what the second one says. */
+/** What the first place must learn from the second. */
 function repairOf(one: Found, two: Found): Operation | undefined {
   if (refusalOf(two.state) !== undefined) return 'l';
   if (two.state === 'c') return one.state === 'c' && one.id.equals(two.id) ? undefined : 'm';
@@ -192,7 +193,7 @@ function refusalOf(state: Found['state']): RequestError | undefined {
   return undefined;
 }
 
-/** A copy: the same item may wait twice. */
+/** A copy, since the same item may wait twice. */
 function asking(operation: Operation, item: Buffer): Buffer {
   const copy = Buffer.from(item);
   copy.write(operation, 'latin1');
@@ -206,8 +207,8 @@ function withId(item: Buffer, id: Buffer): Buffer {
 }
 
 /**
- * The 16 bytes that name a key, in each place that has it: a hash of its organization and of its
- * parts, apart from each other. So neither an organization nor a key can imitate another.
+ * The 16-byte name of a key in each of its places: a hash of its organization and of its parts,
+ * kept apart from each other. So neither an organization nor a key can imitate another.
  */
 export function nameOf(organization: string, key: RepeatKey): Buffer {
   return hash('sha256', JSON.stringify([organization, ...key]), 'buffer').subarray(0, 16);
@@ -224,10 +225,10 @@ function itemOf({ key, events }: Keyed): Buffer {
 }
 
 /**
- * Equal for equal requests, over the fields of the first release; then the times at which the
- * events occurred, and each field of a later release. Two releases compare only the fields that
- * both know. A retry across a deploy that added a field is then still the same request. The letter
- * case of an automation's id says nothing.
+ * Equal for equal requests: covers the fields of the first release, then the times of occurrence,
+ * then each field of a later release. Two releases compare only the fields that both know. A retry
+ * across a deploy that added a field is then still the same request. The letter case of an
+ * automation's id does not matter.
  */
 function writeFingerprint(events: readonly AcceptedEvent[], item: Buffer): void {
   const texts = events.map(textsOf);

@@ -5,41 +5,41 @@ import { queueKey } from './keys.ts';
 import type { RedisClient } from '../redis.ts';
 import type { ShardQueue } from '../shards/shard-registry.ts';
 
-/** One place of idempotency keys: a slot of a Redis. */
+/** A place of idempotency keys: a slot of a Redis. */
 export interface Place {
   readonly redis: RedisClient;
-  /** Begins the names of all that is there. */
+  /** The prefix of all names in the place. */
   readonly key: string;
 }
 
-/** Ranges of slots, of equal size. */
+/** How many ranges of equal size the slots are divided into. */
 const ranges = 32;
 
 /**
- * A hash tag in each range of slots, by range. So keys with these tags spread evenly over the
- * masters of a Redis Cluster. A tag never changes, because keys may be in its slot.
+ * A hash tag in each range of slots, by range. Keys with these tags spread evenly over the masters
+ * of a Redis Cluster. A tag never changes, because keys may be in its slot.
  */
 export const keyTags: readonly string[] = tagsByRange();
 
-/** The range half of all slots away: of two masters or more, another one has it. */
+/** The range half of all slots away: with two masters or more, another one holds it. */
 export function oppositeOf(range: number): number {
   return (range + ranges / 2) % ranges;
 }
 
-/** The range of a key, by its name. */
+/** The range of a key, from its name. */
 export function rangeOf(name: Buffer): number {
   return crc32(name) % ranges;
 }
 
 /**
- * Where each key is, whatever the number of shards: every pod must look where any other one has
- * written. In one Redis it is in one place. A Redis Cluster has each key on two masters, and all of
- * them spread over its masters. Of several Redis, the first two have each key.
+ * Where each key is, whatever the number of shards: every pod must look where another one wrote. In
+ * one Redis, a key has one place. In a Redis Cluster, it has two masters, and keys spread over all
+ * of them. With several Redis, the first two hold each key.
  */
 export function keyPlaces(shards: readonly ShardQueue[]): (name: Buffer) => readonly [Place, Place?] {
   const [first, other] = shards;
   if (first === undefined) throw new Error('the queue has no shard');
-  // Shards inside one Redis differ in their queues.
+  // Shards inside one Redis differ in their queue names.
   const second = other?.queueName === first.queueName ? other : undefined;
   const inFirst = placesIn(first);
   const inSecond = placesIn(second ?? first);
@@ -56,7 +56,7 @@ function placesIn({ redis, queueName }: ShardQueue): Place[] {
   return keyTags.map((tag) => ({ redis, key: `{${tag}}:${queueName}:idempotency` }));
 }
 
-/** Numbers are tried in order: in each release the first one in a range is the same. */
+/** Tries numbers in order, so that every release finds the same first tag in a range. */
 function tagsByRange(): string[] {
   const tags = new Map<number, string>();
   for (let number = 0; tags.size < ranges; number += 1) {

@@ -1,17 +1,17 @@
 import { RedisScript } from '../redis-script.ts';
 
 /**
- * What is known of a key: an entry of a small hash, which Redis stores in one piece. A lease of 6
- * bytes, then what the caller gave: the identity of its first event (16 bytes) and a fingerprint (8
- * bytes, and 4 for each later field). The lease of a commit that was acknowledged never ends.
+ * The state of a key is an entry of a small hash, which Redis stores in one piece: a lease of 6
+ * bytes, then what the caller sent: the identity of its first event (16 bytes) and a fingerprint (8
+ * bytes, and 4 for each later field). The lease of an acknowledged commit never ends.
  *
- * Keys come in two generations, which expire whole. The hashes of a generation are as many as the
- * generation before needed. `KEYS[1]` is the record of both; the names of all hashes begin with it.
+ * Keys come in two generations, each of which expires as a whole. A generation has as many hashes
+ * as the one before needed. `KEYS[1]` is the record of both; the names of all hashes begin with it.
  *
  * Each item begins with the letter of an operation, and `1` if its key is derived from the events:
  * `r`eserve, `m`ark as acknowledged, `w`rite without a mark, re`l`ease, and `u`ndo a reservation
- * that is `n`ew. Replies with a letter for each item: `n`ew, `a`gain, `c`ommitted, `b`usy, `o`ther
- * body or `f`ull; and with the identities of those that are `a` or `c`.
+ * that is `n`ew. The reply holds a letter for each item (`n`ew, `a`gain, `c`ommitted, `b`usy,
+ * `o`ther body or `f`ull), and the identities of those that are `a` or `c`.
  */
 export const keyScript = new RedisScript(`
 local call, floor, sub = redis.call, math.floor, string.sub

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { hashTags, slotOf } from './hash-tags.ts';
 
-/** The part of a queue's name that says its shard inside one Redis. */
+/** The part of a queue's name that holds its shard inside one Redis. */
 const shardPart = /^[^+]*\+shard-(\d+)(?=\+|$)/;
 
 /**
- * The queue of a shard inside one Redis. Shard 0 has the name without a shard, as in releases
- * before `QUEUE_SHARDS`. Works for the overflow lane too: its shard is the lane of the shard.
+ * The queue of a shard inside one Redis. Shard 0 has the plain name. Also works for the overflow
+ * lane: a shard of it is the lane of that shard.
  */
 export function shardQueue(queueName: string, shard: number): string {
   if (shard === 0) return queueName;
@@ -15,8 +15,8 @@ export function shardQueue(queueName: string, shard: number): string {
 }
 
 /**
- * What all keys of a queue begin with. Braces put them into one slot of a Redis Cluster, as
- * BullMQ's scripts need.
+ * The prefix of all keys of a queue. BullMQ's scripts need them in one slot of a Redis Cluster,
+ * which the braces ensure.
  */
 export function keyPrefix(queueName: string): string {
   return `{${tagOf(queueName)}}`;
@@ -28,8 +28,8 @@ export function queueKey(queueName: string, part: string): string {
 }
 
 /**
- * A name for the end of a Redis key that depends on what organizations and callers choose. A hash
- * over the parts, each with its bounds: other parts never give the same name. Every such key must
+ * A name for the end of a Redis key that depends on the choices of organizations and callers. It
+ * hashes the parts with their bounds, so other parts never give the same name. Every such key must
  * use it. 43 characters.
  */
 export function hashedName(...parts: readonly string[]): string {
@@ -42,24 +42,24 @@ export function queueSlot(queueName: string): number {
 }
 
 /**
- * The queue of the overflow lane (docs/design/overflow.md). `QUEUE_NAME` cannot hold a
- * `+`, so no other installation in the same Redis has this queue.
+ * The queue of the overflow lane (docs/design/overflow.md). `QUEUE_NAME` cannot hold a `+`, so no
+ * other installation in the same Redis can have this queue.
  */
 export function overflowQueue(queueName: string): string {
   return `${queueName}+overflow`;
 }
 
-/** The queue of the events that wait for a database (docs/design/databases.md). */
+/** The queue of events that wait for a database (docs/design/databases.md). */
 export function waitingQueue(queueName: string, database: string): string {
   return `${queueName}+wait-${database}`;
 }
 
-/** The queue of the events of organizations that move to another database just now. */
+/** The queue of events whose organizations are moving to another database. */
 export function movingQueue(queueName: string): string {
   return `${queueName}+moving`;
 }
 
-/** The common queue of the shard that any of its queues is in. */
+/** The common queue of the shard that a queue belongs to. */
 export function commonQueue(queueName: string): string {
   return shardPart.exec(queueName)?.[0] ?? queueName.split('+')[0] ?? queueName;
 }

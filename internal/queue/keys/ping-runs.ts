@@ -7,32 +7,32 @@ import type { RedisClient } from '../redis.ts';
 const openMs = 30 * 24 * 60 * 60 * 1_000;
 
 /**
- * How long a ping has a run to itself, in ms: longer than the lease of its idempotency key. Another
- * ping takes it later, if the pod has died.
+ * How long a ping has a run to itself, in ms: longer than the lease of its idempotency key. If the
+ * pod has died, another ping takes the run after that.
  */
 const leaseMs = 3_000;
 
-/** How long the events of an end that failed keep their identities, in ms. */
+/** How long the events of a failed end keep their identities, in ms. */
 const endingMs = 60 * 60 * 1_000;
 
 /** How long after the end of a run a ping with its `rid` counts as a repeat, in ms. */
 const repeatMs = 60 * 60 * 1_000;
 
-/** Age of a run without an end from which a `start` with its `rid` begins a new one, in ms. */
+/** Age of a run without an end at which a `start` with its `rid` begins a new one, in ms. */
 const abandonedMs = 12 * 60 * 60 * 1_000;
 
-/** How long the names of an automation are known after their last use, in ms. */
+/** How long the names of an automation are remembered after their last use, in ms. */
 const namesMs = 400 * 24 * 60 * 60 * 1_000;
 
-/** Most names of an automation that are known: a listpack of Redis holds as many in a few KB. */
+/** Most names remembered for an automation; a Redis listpack holds that many in a few KB. */
 const mostNames = 128;
 
 /**
  * Each item is an operation on the hash of an automation, with two arguments. An open run is
- * confirmed once its START is on disk; `opening` and `ending` are when a ping's time for it ends.
+ * confirmed once its START is on disk; `opening` and `ending` are when a ping's turn with it ends.
  * `text` is that of its START; `end` is the identity of its end, with its text. A named run is a
- * letter (`s`tarted, `e`nded), the time of it, and the run if that is not the name. Too many names:
- * the older half is forgotten.
+ * letter (`s`tarted, `e`nded), its time, and the run if that differs from the name. Past the limit
+ * of names, the older half is forgotten.
  */
 const script = new RedisScript(`
 local clock = redis.call('TIME')
@@ -107,7 +107,7 @@ end
 return replies
 `);
 
-/** A run that a ping started and no ping ended. */
+/** A run that a ping started and none has ended. */
 export interface OpenRun {
   readonly run: string;
   /** True if its START is on disk, or about to be. */
@@ -117,10 +117,10 @@ export interface OpenRun {
 type Item = readonly [operation: string, key: string, ...args: [string, string]];
 
 /**
- * The runs of pings: for each automation the one that the last `start` without a `rid` opened, and
- * the last ones with a `rid`. In Redis, so that all ingest pods know them. Of pings at the same
- * time each has another run. Methods reject if Redis is not available. All that is asked during a
- * call goes with the next one.
+ * The runs of pings: for each automation, the one that the last `start` without a `rid` opened, and
+ * the latest ones with a `rid`. They are in Redis, so that all ingest pods know them. Concurrent
+ * pings get different runs. Methods reject while Redis is unavailable. Requests during a call share
+ * the next one.
  */
 export class PingRuns {
   readonly #queueName: string;
@@ -148,15 +148,15 @@ export class PingRuns {
   }
 
   /**
-   * Opens the run, and resolves with it. Resolves with an earlier one whose START has failed;
-   * `same` says if that had the same text.
+   * Opens the run, and resolves with it, or with an earlier one whose START failed; `same` tells if
+   * that one had the same text.
    */
   async open(organization: string, automation: string, fresh: string, text: string) {
     const [run = fresh, same] = await this.#ask('open', 'open-run', organization, automation, fresh, hashedName(text));
     return { run, same: same === '1' };
   }
 
-  /** Notes that the START of the run is on disk. */
+  /** Records that the START of the run is on disk. */
   async confirm(organization: string, automation: string, run: string): Promise<void> {
     await this.#ask('confirm', 'open-run', organization, automation, run);
   }
@@ -181,7 +181,7 @@ export class PingRuns {
     return run === undefined ? undefined : { run, started: started === '1', end: first };
   }
 
-  /** Gives the run to the next ping at once, after this one has failed. */
+  /** Gives the run to the next ping immediately, after this one has failed. */
   async release(organization: string, automation: string, run: string): Promise<void> {
     await this.#ask('release', 'open-run', organization, automation, run);
   }
@@ -206,7 +206,7 @@ export class PingRuns {
     return run === '' ? rid : run;
   }
 
-  /** Notes that the END of the last run with the `rid` is on disk. */
+  /** Records that the END of the last run with the `rid` is on disk. */
   async ended(organization: string, automation: string, rid: string): Promise<void> {
     await this.#ask('ended', 'named-runs', organization, automation, hashedName(rid));
   }

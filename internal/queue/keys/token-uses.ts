@@ -1,14 +1,14 @@
 import { queueKey } from './keys.ts';
 import type { RedisClient } from '../redis.ts';
 
-/** Most tokens that a process remembers to have noted. */
+/** Most tokens that a process remembers as noted. */
 const mostNoted = 100_000;
 
 const dayMs = 86_400_000;
 
 /**
  * The days on which tokens were last used, on their way from ingest to the controller: a hash in
- * Redis. A process notes a token once a day. A day that is lost comes again with the next one.
+ * Redis. A process notes a token once a day. A lost day is followed by the next one.
  */
 export class TokenUses {
   readonly #redis: RedisClient;
@@ -21,7 +21,7 @@ export class TokenUses {
     this.#key = queueKey(queueName, 'token-uses');
   }
 
-  /** Notes the use of a token in the background, by its id. */
+  /** Notes the use of a token, by its id, in the background. */
   note(tokenId: string, now = Date.now()): void {
     if (this.#noted.has(tokenId) && now < this.#dayEndsAt) return;
     if (now >= this.#dayEndsAt || this.#noted.size >= mostNoted) this.#noted.clear();
@@ -31,7 +31,7 @@ export class TokenUses {
     void this.#redis.hset(this.#key, tokenId, day).catch(() => this.#noted.delete(tokenId));
   }
 
-  /** Days by the ids of tokens: a part of them, if there are many. */
+  /** Returns days by token id; only some of them if there are many. */
   async read(): Promise<Map<string, string>> {
     const [, found] = await this.#redis.hscan(this.#key, 0, 'COUNT', 1_000);
     const uses = new Map<string, string>();
@@ -39,7 +39,7 @@ export class TokenUses {
     return uses;
   }
 
-  /** Forgets what is kept elsewhere. */
+  /** Removes entries that are stored elsewhere. */
   async forget(ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.#redis.hdel(this.#key, ...ids);
   }

@@ -11,9 +11,9 @@ const required: Record<string, string> = {
 };
 
 /**
- * The settings of docs/design/durability.md, that the server of a queue lacks: one sentence
- * each. An unreadable setting counts as missing: managed services refuse CONFIG. Rejects while
- * Redis is unavailable.
+ * The settings of docs/design/durability.md that a queue's server lacks, one sentence each. An
+ * unreadable setting counts as missing, since managed services refuse CONFIG. Rejects while Redis
+ * is unavailable.
  */
 export async function missingDurability(redis: RedisClient, queueName: string): Promise<string[]> {
   const settings = Object.entries(required);

@@ -12,11 +12,11 @@ const largeJob = 524_288;
 
 export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'queueName'> {
   shards: Pick<Shards, 'all' | 'put'>;
-  /** The lane's queue in a shard, by the common queue there; the common queue itself unless set. */
+  /** Maps the common queue of a shard to the lane's queue there. Default: the same queue. */
   queueOf?: (queueName: string) => string;
   limits: GroupCommitLimits;
   callers: Callers;
-  /** True puts the seal of each event into its job. Default: false. */
+  /** True puts each event's seal into its job. Default: false. */
   seals?: boolean | undefined;
   metrics: ProducerMetrics;
   /** Runs before the job of a commit is added to a shard; an error fails the commit there. */
@@ -25,13 +25,13 @@ export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'que
   onCommitted?: (events: readonly AcceptedEvent[]) => void;
 }
 
-/** A queue, in one shard or several, and the group commit to it. */
+/** A queue in one shard or several, with its group commit. */
 export class Lane {
   readonly #options: LaneOptions;
-  /** By shard. */
+  /** By shard index. */
   readonly #queues: readonly QueueConnection[];
   readonly #groupCommit: GroupCommit;
-  /** The active span of each event when it was added. */
+  /** The span that was active when each event was added. */
   readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
 
   constructor(options: LaneOptions) {
@@ -64,7 +64,7 @@ export class Lane {
     await Promise.all(this.#queues.map((queue) => queue.close()));
   }
 
-  /** Puts the events into one commit; see {@link GroupCommit.add}. */
+  /** Adds the events to one commit; see {@link GroupCommit.add}. */
   add(events: readonly AcceptedEvent[], bytes?: number): Promise<void> {
     const point = this.#options.tracing?.currentSpan();
     const [first] = events;

@@ -3,21 +3,20 @@ import type { ChainableCommander } from 'ioredis';
 import { queueKey } from '../keys/keys.ts';
 import type { RedisClient } from '../redis.ts';
 
-/** Longest wait for the replicas, in ms. It ends before the command times out. */
+/** How long to wait for the replicas, in ms; ends before the command times out. */
 const acksWithinMs = 1_000;
 
 /**
- * Too few replicas have acknowledged a batch in time. The batch is in Redis and may be lost in a
- * failover.
+ * Too few replicas acknowledged a batch in time. The batch is in Redis, and a failover may lose it.
  */
 export class Unacknowledged extends Error {
   override readonly name = 'Unacknowledged';
 }
 
 /**
- * BullMQ's backend that adds a job once so many replicas have acknowledged it (`WAIT`). One
- * pipeline does both: WAIT covers only earlier writes of its own connection. A replica that syncs
- * its disk always acknowledges after the sync.
+ * BullMQ's backend that resolves once this many replicas have acknowledged a job (`WAIT`). One
+ * pipeline does both, since WAIT covers only earlier writes on its own connection. A replica that
+ * syncs to disk always acknowledges after the sync.
  */
 export function acknowledgedBackend(
   redis: RedisClient,
@@ -39,12 +38,12 @@ export function acknowledgedBackend(
 }
 
 /**
- * A script that Redis has forgotten is sent a second time, after the pipeline. The last id that the
- * pipeline read is then lower than that of the job, and the WAIT did not cover the job.
+ * If Redis has forgotten the script, it is sent again after the pipeline. The last id that the
+ * pipeline read is then lower than the job's, and the WAIT did not cover the job.
  */
 function requireAcks(id: number, lastId: number, acks: number, replicas: number): void {
   if (!(id > 0)) throw new Error(`Redis refused the job: ${id}`);
-  if (!(lastId >= id)) throw new Unacknowledged('Redis added the batch after the question to its replicas');
+  if (!(lastId >= id)) throw new Unacknowledged('Redis added the batch after asking its replicas');
   if (!(acks >= replicas)) throw new Unacknowledged(`${acks} of ${replicas} replicas acknowledged the batch in time`);
 }
 
@@ -54,7 +53,7 @@ function valueOf([error, value]: [error: Error | null, value: unknown]): unknown
   return value;
 }
 
-/** A pipeline as BullMQ uses it: its scripts are methods, by their name. */
+/** A pipeline as BullMQ uses it: with its scripts as methods, by name. */
 function asTransaction(pipeline: ChainableCommander): IRedisTransaction {
   const methods = pipeline as unknown as Record<string, (args: unknown[]) => unknown>;
   return Object.assign(pipeline as unknown as IRedisTransaction, {

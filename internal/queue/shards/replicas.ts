@@ -5,7 +5,7 @@ import type { RedisClient } from '../redis.ts';
 const silentSeconds = 5;
 
 /**
- * Replicas that follow the master of the queue and answer it. Rejects while the master is
+ * Counts the replicas that follow the queue's master and answer it. Rejects while the master is
  * unavailable.
  */
 export async function countReplicas(redis: RedisClient, queueName: string): Promise<number> {

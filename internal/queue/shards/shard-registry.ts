@@ -5,16 +5,16 @@ import { hashTags } from '../keys/hash-tags.ts';
 import { queueKey } from '../keys/keys.ts';
 import type { RedisClient } from '../redis.ts';
 
-/** Time between two registrations: an operator may have replaced a Redis. In ms. */
+/** Time between two registrations, in ms: an operator may have replaced a Redis. */
 const repeatMs = 10_000;
 
 /** The same while a shard is not registered, in ms. */
 const retryMs = 500;
 
-/** A shard is in use for so long after a pod registered it, in ms. */
+/** How long a shard counts as in use after a pod registered it, in ms. */
 const inUseMs = 600_000;
 
-/** A shard of the queue: a Redis, and the queue of the shard in it. */
+/** A shard of the queue: a Redis, and the shard's queue in it. */
 export interface ShardQueue {
   redis: RedisClient;
   queueName: string;
@@ -26,7 +26,7 @@ export interface ShardConnection extends ShardQueue {
 }
 
 /**
- * How people and the registry name a shard: by its address, without user and password, and by its
+ * The name of a shard for people and the registry: its address without user and password, and its
  * number inside that Redis.
  */
 export function shardLabel(address: string, shard: number): string {
@@ -40,8 +40,8 @@ export function shardOfLabel(label: string): number | undefined {
 }
 
 /**
- * Registers the shards of the queue in each of them, before the first event goes to one. So a
- * controller that reads only some of them knows that the record is not complete
+ * Registers all shards of the queue in each of them, before the first event goes to one. So a
+ * controller that reads only some of them knows that the record is incomplete
  * (docs/design/shards.md).
  */
 export class ShardRegistry {
@@ -49,7 +49,7 @@ export class ShardRegistry {
   readonly #shards: readonly ShardConnection[];
   readonly #logger: Logger;
   readonly #registered = new Set<RedisClient>();
-  /** Connections lost so far, to tell one connection from the next. */
+  /** Lost connections so far, to tell one connection from the next. */
   readonly #lost = new Map<RedisClient, number>();
   readonly #repeating = new Repeating(async () => {
     await this.registerAll();
@@ -70,7 +70,7 @@ export class ShardRegistry {
     return this.#registered.has(redis);
   }
 
-  /** Registers once before it resolves. An unavailable shard is no error. */
+  /** Resolves after a first registration. An unavailable shard is no error. */
   async start(): Promise<void> {
     await this.registerAll();
     this.#repeating.start(retryMs);
@@ -112,7 +112,7 @@ export class ShardRegistry {
     await Promise.allSettled(this.#shards.map(look));
   }
 
-  /** Unless the connection was lost meanwhile: the next one may lead to another server. */
+  /** Skips a shard whose connection was lost: the next one may lead to another server. */
   #add(redis: RedisClient, lost: ReadonlyMap<RedisClient, number>): void {
     if (redis.status === 'ready' && this.#lost.get(redis) === lost.get(redis)) this.#registered.add(redis);
   }
@@ -132,7 +132,7 @@ export class ShardRegistry {
 }
 
 /**
- * The id of a shard, made at its first use. It belongs to the data: a Redis that lost its data is
+ * The id of a shard, created on first use. It belongs to the data: a Redis that lost its data is
  * another shard.
  */
 async function shardId({ redis, queueName }: ShardQueue): Promise<string> {
@@ -141,17 +141,17 @@ async function shardId({ redis, queueName }: ShardQueue): Promise<string> {
   return String(await redis.get(key));
 }
 
-/** Keys: the mark that a shard is in use, and the lists that were registered everywhere. */
+/** Keys: the mark of a shard in use, and the lists that were registered everywhere. */
 const inUse = 'shard-in-use';
 const lists = 'shard-lists';
 
 /** A shard as the registry knows it. */
 export interface RegistryReading {
-  /** Undefined for one that was never one of several shards. */
+  /** Undefined for a Redis that was never one of several shards. */
   id: string | undefined;
-  /** By id, the labels of the shards that it knows. */
+  /** The labels of the shards that it knows, by id. */
   known: ReadonlyMap<string, string>;
-  /** True from each registration on, for ten minutes. */
+  /** True for ten minutes after each registration. */
   inUse: boolean;
 }
 
@@ -166,14 +166,14 @@ export async function readRegistry({ redis, queueName }: ShardQueue): Promise<Re
 
 /** Removes shards that have no events and get no more. All shards must be available. */
 export async function retireShards(shards: readonly ShardQueue[], ids: readonly string[]): Promise<void> {
-  // First the lists: a pod that starts must then register in all shards.
+  // First the lists, so that a pod that starts must register in all shards.
   await Promise.all(shards.map(({ redis, queueName }) => redis.del(queueKey(queueName, lists))));
   await Promise.all(shards.map(({ redis, queueName }) => redis.hdel(queueKey(queueName, 'shards'), ...ids)));
 }
 
 /**
- * The numbers of the shards inside a Redis that the registry of its shard 0 names, without 0. They
- * may be those of another Redis, where several are registered.
+ * The numbers, except 0, of the shards that the registry of a Redis' shard 0 names. With several
+ * Redis, some may be shards of another one.
  */
 export async function shardsInside({ redis, queueName }: ShardQueue): Promise<number[]> {
   const labels = await redis.hvals(queueKey(queueName, 'shards'));

@@ -5,13 +5,13 @@ import { notChecked, type Rejection } from '../admission/admission-control.ts';
 import type { BacklogGuard } from '../admission/backlog-guard.ts';
 import type { ShardQueue, ShardRegistry } from './shard-registry.ts';
 
-/** Longest wait of a caller, in ms: the 503 of a slow Redis comes within 2 s. */
+/** How long a caller waits at most, in ms; the 503 of a slow Redis comes within 2 s. */
 export const answerWithinMs = 1_800;
 
-/** A shard is avoided for so long after it failed, in ms, if another one takes events. */
+/** How long a failed shard is avoided, in ms, if another one takes events. */
 const avoidMs = 30_000;
 
-/** A shard of the queue, and its checks. No two have the same client. */
+/** A shard of the queue with its checks. No two share a client. */
 export interface Shard extends ShardQueue {
   guard: Pick<BacklogGuard, 'rejection' | 'overflowFull' | 'keysFull' | 'admittedOnce'>;
 }
@@ -31,21 +31,21 @@ export interface ShardsOptions {
   metrics: ShardMetrics;
   logger: Logger;
   /**
-   * Longest wait for the reply of a shard while another one takes events, in ms: two replies fit
+   * How long to wait for a shard's reply while another one takes events, in ms. Two replies fit
    * into the time of an answer.
    */
   replyMs: number;
-  /** The shard that this pod prefers: pods spread over the shards. */
+  /** Index of the shard that this pod prefers. Default: random, so that pods spread over them. */
   home?: number;
 }
 
 /**
- * The shards of the queue. Any event may go to any shard. A pod keeps to one of them, so that
+ * The shards of the queue. Any event may go to any shard. A pod keeps to one of them so that
  * commits stay large, and leaves it while it fails, is full or does not answer.
  */
 export class Shards {
   readonly #options: ShardsOptions;
-  /** In the order in which this pod prefers them. */
+  /** In this pod's order of preference. */
   readonly #places: readonly Place[];
   #last: Place | undefined;
   #admittedOnce = false;
@@ -61,7 +61,7 @@ export class Shards {
     return this.#options.shards;
   }
 
-  /** Undefined while a shard admits events. */
+  /** Undefined while any shard admits events. */
   get rejection(): Rejection | undefined {
     if (this.#places.some((place) => this.#takes(place))) {
       this.#admittedOnce = true;
@@ -75,27 +75,27 @@ export class Shards {
     return (this.#next() ?? this.#places[0])?.shard.guard.overflowFull === true;
   }
 
-  /** True while a shard that may have idempotency keys takes no new ones. */
+  /** True while a shard that may hold idempotency keys takes no new ones. */
   get keysFull(): boolean {
     return this.#options.shards.some(({ guard }) => guard.keysFull);
   }
 
-  /** True from the first time that events were admitted. */
+  /** True once events have been admitted for the first time. */
   get admittedOnce(): boolean {
     return (
       this.#admittedOnce || this.#places.some((place) => place.shard.guard.admittedOnce && this.#isRegistered(place))
     );
   }
 
-  /** Whether events can go to the shard at an index now. */
+  /** True if events can go to the shard at this index now. */
   admits(index: number): boolean {
     return this.#places.some((place) => place.index === index && this.#takes(place));
   }
 
   /**
-   * Puts events into the shard in use; into another one if that fails or gives no reply in time.
-   * Then both may have them: the store ignores the second. Rejects with the error of the last one.
-   * Tries no other one after callers have got their 503.
+   * Adds events to the shard in use, or to another one if that fails or does not reply in time.
+   * Both may then have them; the store ignores the second. Rejects with the error of the last shard
+   * tried. Stops once callers have got their 503.
    */
   async put(events: number, work: (index: number) => Promise<void>): Promise<void> {
     const until = performance.now() + answerWithinMs;
@@ -127,7 +127,7 @@ export class Shards {
     this.#last = place;
   }
 
-  /** The best shard that takes events and was not tried: one that did not fail lately, if any. */
+  /** The best untried shard that takes events: one that has not failed lately, if any. */
   #next(tried: readonly Place[] = []): Place | undefined {
     const now = performance.now();
     let second: Place | undefined;
