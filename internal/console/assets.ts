@@ -8,14 +8,14 @@ import { browserHeaders } from '../kit/html/answer-html.ts';
 
 const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' } as const;
 
-/** The static files by the name that pages use: files of this folder, and of htmx. */
+/** The static files by the name that pages use, from this folder and from htmx. */
 const files = {
   'console.css': new URL('static/console.css', import.meta.url),
   'console.js': new URL('static/console.js', import.meta.url),
   'tail.js': new URL('static/tail.js', import.meta.url),
   'theme.js': new URL('static/theme.js', import.meta.url),
   'icon.svg': new URL('static/icon.svg', import.meta.url),
-  // One file, because htmx takes in the page as soon as it runs, and then needs its extension.
+  // One file: htmx processes the page as soon as it runs, and needs its extension by then.
   'htmx.js': ['htmx.org/dist/htmx.min.js', 'htmx.org/dist/ext/hx-sse.min.js'],
 } as const;
 
@@ -26,7 +26,7 @@ interface Asset {
   compressed: Buffer;
 }
 
-/** The static files, in memory. Their addresses hold a hash of their content. */
+/** The static files, in memory. Each address holds a hash of the content. */
 export class Assets {
   readonly #byName = new Map<string, Asset>();
   readonly #byPath = new Map<string, Asset>();
@@ -39,14 +39,14 @@ export class Assets {
     }
   }
 
-  /** The path of a file. @throws when there is no such file. */
+  /** The path of a file. @throws if there is no such file. */
   path(name: string): string {
     const asset = this.#byName.get(name);
     if (asset === undefined) throw new Error(`there is no static file ${name}`);
     return asset.path;
   }
 
-  /** Serves the files for a year: a changed file has another address. */
+  /** Serves the files with a cache lifetime of a year: a changed file gets a new address. */
   route(): PageRoute {
     return {
       path: '/static/:file',
@@ -64,7 +64,7 @@ export class Assets {
   }
 }
 
-/** The scripts of packages, one after the other. */
+/** The scripts of packages, concatenated. */
 function joined(modules: readonly string[]): Buffer {
   const { resolve } = createRequire(import.meta.url);
   return Buffer.from(modules.map((module) => readFileSync(resolve(module), 'utf8')).join('\n'));

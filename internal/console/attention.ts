@@ -2,7 +2,7 @@ import type { VerdictKind } from '../expectation/verdict.ts';
 import type { Execution } from '../record/execution.ts';
 import type { AutomationView } from './health.ts';
 
-/** Why a person must look at an automation. */
+/** Why an automation needs attention. */
 export interface Attention {
   automation: string;
   kind: VerdictKind;
@@ -11,15 +11,15 @@ export interface Attention {
   since: string;
 }
 
-/** Automations that need a person, and those that fail as their expectations allow. */
+/** Automations that need attention, and those whose failures their expectations allow. */
 export interface Attentions {
   needed: Attention[];
   allowed: number;
 }
 
 /**
- * Finds what a person must look at: a verdict that was told, a last run that has failed without
- * anybody allowing that, or a run that is overdue. The newest comes first.
+ * Finds the automations that need attention, newest first: an alert is open, the last run failed
+ * and no expectation allows that, or a run is overdue.
  */
 export function attentionsOf(views: readonly AutomationView[], overdue: readonly Execution[]): Attentions {
   const begins = new Map(overdue.map(({ automation, first_event_at }) => [automation, first_event_at]));
@@ -50,7 +50,7 @@ function isFailing({ health }: AutomationView): boolean {
   return (health?.failuresInARow ?? 0) > 0;
 }
 
-/** Its owner said which failures matter, and none does now; or nothing is expected of it. */
+/** True if the owner declared which failures matter and none does now, or suspended it. */
 function isAllowed({ declaration }: AutomationView): boolean {
   if (declaration?.suspend === true) return true;
   return declaration?.expect?.failures !== undefined && declaration.verdicts !== null;

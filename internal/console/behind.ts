@@ -1,20 +1,17 @@
 import type { Blindness } from '../record/get-blindness.ts';
 
-/** From these ages on, in ms, a page is not up to date: of the last tick, and of the watermark. */
+/** Ages of the last tick and of the watermark from which a page counts as out of date, in ms. */
 const [lateTickMs, lateWatermarkMs] = [60_000, 90_000];
 
-/** That the console does not see what happens now. Times are ISO 8601. */
+/** Says that the console does not see the newest events. Times are ISO 8601. */
 export interface Behind {
-  /** What happened later may be missing. */
+  /** Later events may be missing. */
   since: string;
   /** One sentence. */
   reason: string;
 }
 
-/**
- * Whether the record is behind, and why. Without any controller yet, nothing is known, and nothing
- * is promised.
- */
+/** Says why the record is behind; undefined if it is not, or if no controller has ever run. */
 export function behindOf({ ticked_at, watermark, reason, now }: Blindness): Behind | undefined {
   if (ticked_at === null) return undefined;
   const ageOf = (time: string): number => Date.parse(now) - Date.parse(time);

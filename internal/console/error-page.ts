@@ -13,7 +13,7 @@ interface VisitState {
   organization?: string;
 }
 
-/** Shows errors to browsers. Requests of the API and of scripts get problem documents. */
+/** Shows errors to browsers. API requests and scripts get problem documents. */
 export function showErrorOf(site: Site, page: MakePage): ShowError {
   return (ctx, error) => {
     if (/^\/(v1|static)(\/|$)/.test(ctx.path) || ctx.accepts('json', 'html') !== 'html') return false;
@@ -30,7 +30,7 @@ export function showErrorOf(site: Site, page: MakePage): ShowError {
   };
 }
 
-/** In the place of a part of a page. The link repeats the request. */
+/** Replaces a part of a page. The link repeats the request. */
 function failedPart(ctx: Context, { detail, status }: Problem): Html {
   return html`<div class="notice" role="alert">
     <p>${status === 503 ? 'The record cannot be read right now.' : detail}</p>
@@ -65,7 +65,7 @@ function errorBody(ctx: Context, problem: Problem, site: Site, organization: str
   </div>`;
 }
 
-/** Without an organization no page answered: the detail is for callers of the API. */
+/** Without an organization, no page handled the request: the detail is for callers of the API. */
 function words(
   { status, detail, errors: { length: faults } = [] }: Problem,
   organization: string | undefined,

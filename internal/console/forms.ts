@@ -5,10 +5,10 @@ import { RequestError } from '../kit/errors/request-error.ts';
 import { html, type Content, type Html } from '../kit/html/html.ts';
 import { uuid } from '../readapi/parameters.ts';
 
-/** More than any form of ours has, in bytes. */
+/** Larger than any form of the console, in bytes. */
 const readBody = collectBody(65_536, ['application/x-www-form-urlencoded']);
 
-/** The fields of a form, without white space around them. An absent one is empty. */
+/** The fields of a form, trimmed. An absent field is empty. */
 export type Form = (name: string) => string;
 
 export async function readForm(ctx: Context): Promise<Form> {
@@ -16,12 +16,12 @@ export async function readForm(ctx: Context): Promise<Form> {
   return (name) => fields.get(name)?.trim() ?? '';
 }
 
-/** A field with the id of the form: a form that is sent twice has one effect. */
+/** A hidden field with the id of the form: a form that is sent twice takes effect once. */
 export function formIdField(): Html {
   return html`<input type="hidden" name="form" value="${randomUUID()}" />`;
 }
 
-/** The id of a form. @throws {RequestError} for a form without one. */
+/** The id of a form. @throws {RequestError} if it has none. */
 export function formIdOf(form: Form): string {
   const id = uuid(form('form'));
   if (typeof id === 'string') return id;
@@ -33,7 +33,7 @@ export function malformed(detail: string): RequestError {
   return new RequestError('malformed-request', detail);
 }
 
-/** A label with a control, and what to know about it. */
+/** A label with a control and an optional hint. */
 export function field(label: Content, control: Content, hint?: Content): Html {
   return html`<label class="field"
     ><span>${label}</span>${control}${hint !== undefined && html`<small>${hint}</small>`}</label

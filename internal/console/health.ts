@@ -1,12 +1,12 @@
 import type { Declaration } from '../record/declaration.ts';
 import type { AutomationRuns, Run } from '../record/newest-runs.ts';
 
-/** How an automation does, from its newest runs. */
+/** The health of an automation, from its newest runs. */
 export interface Health extends AutomationRuns {
   last: Run;
-  /** Failed runs in a row up to the newest that ended; 0 if that one succeeded. */
+  /** Consecutive failures up to the newest run that ended; 0 if that one succeeded. */
   failuresInARow: number;
-  /** When the oldest of these began; undefined without any. */
+  /** When the oldest of them started; undefined if there are none. */
   failingSince: string | undefined;
   failed: number;
   /** Percentiles of the durations in ms; undefined if no run ended. */
@@ -14,7 +14,7 @@ export interface Health extends AutomationRuns {
   p95: number | undefined;
 }
 
-/** The health of each automation that has a run. */
+/** The health of each automation that has runs. */
 export function healthOf({ automation, runs }: AutomationRuns): Health[] {
   const [last] = runs;
   if (last === undefined) return [];
@@ -54,7 +54,7 @@ export function automationViews(runs: readonly Health[], declared: readonly Decl
   }));
 }
 
-/** Between two values, as Postgres does (`percentile_cont`). */
+/** Interpolates between two values, as Postgres does (`percentile_cont`). */
 export function percentile(sorted: readonly number[], share: number): number | undefined {
   const place = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];

@@ -7,7 +7,7 @@ import type { Site } from './site.ts';
 import { isOrganizationName, type Viewer } from './viewer.ts';
 import type { Console } from './visit.ts';
 
-/** Leads to the only organization of a viewer, or offers a choice. */
+/** Redirects to the viewer's only organization, or offers a choice. */
 export function home(ctx: Context, viewer: Viewer, { site, page }: Console): void {
   const [only, ...others] = viewer.organizations;
   if (only !== undefined && others.length === 0 && viewer.administers !== true) return ctx.redirect(site.of(only));
@@ -22,7 +22,7 @@ export function home(ctx: Context, viewer: Viewer, { site, page }: Console): voi
   return answerHtml(ctx, page({ title: 'Organizations', viewer, body }));
 }
 
-/** An organization exists once it has a token: the form leads to the page that makes one. */
+/** An organization exists once it has a token: the form leads to the page that creates one. */
 function newOrganization({ base }: Site): Html {
   return html`<form class="card padded fields" action="${base}/organizations">
     <h2>Create an organization</h2>
@@ -31,7 +31,7 @@ function newOrganization({ base }: Site): Html {
   </form>`;
 }
 
-/** Leads those who administer all organizations to the page of a new one. */
+/** Redirects those who administer all organizations to the page of a new one. */
 export function createOrganization(ctx: Context, viewer: Viewer, { site }: Console): void {
   const name = new URLSearchParams(ctx.querystring).get('name')?.trim() ?? '';
   if (viewer.administers !== true) {

@@ -7,26 +7,26 @@ import { owns, type Viewer } from './viewer.ts';
 /** A page of the console. */
 export interface PageContent {
   title: string;
-  /** Who looks; absent on the pages of the login. */
+  /** The viewer; absent on the login pages. */
   viewer?: Viewer | undefined;
   /** The organization in view. */
   organization?: string | undefined;
   section?: Section | undefined;
-  /** The time zone of the page; absent on pages of nobody. */
+  /** The time zone of the page; absent without a viewer. */
   zone?: string | undefined;
-  /** Stands above the page: what a viewer must know before reading it. */
+  /** Shown above the page: what a viewer must know before reading it. */
   notice?: Html | undefined;
   /** The text in the search field, and the other filters that a search keeps. */
   search?: { text: string; kept: Readonly<Record<string, string>> } | undefined;
-  /** Scripts of this page beside those of every page, by their name in assets.ts. */
+  /** Scripts that only this page needs, by their name in assets.ts. */
   scripts?: readonly string[];
   body: Content;
 }
 
-/** Makes a page of its content. */
+/** Makes a page from its content. */
 export type MakePage = (content: PageContent) => Html;
 
-/** The screens in the order of the navigation: path → title. */
+/** The screens in navigation order: path → title. */
 const sections = {
   '': 'Overview',
   automations: 'Automations',
@@ -38,7 +38,7 @@ const sections = {
 } as const;
 export type Section = keyof typeof sections;
 
-/** htmx loads parts of pages and streams; the browser itself moves between pages. */
+/** htmx loads parts of pages and streams; the browser itself navigates between pages. */
 const htmxConfig = JSON.stringify({ history: false, includeIndicatorCSS: false, prefix: '', extensions: 'sse' });
 
 export function createLayout(site: Site): MakePage {

@@ -12,9 +12,9 @@ export interface LiveMessage {
 }
 
 /**
- * Answers with a stream of markup. It ends within two ticks of the end of the session, or of the
- * right to see the organization, and half a minute after Postgres last answered whether it may go
- * on. `opening` is sent once nothing that is stored can be missed any more.
+ * Answers with a stream of markup. `opening` is sent once the stream can miss no stored event. The
+ * stream ends within two ticks once the session or the right to see the organization ends, and half
+ * a minute after Postgres last confirmed that right.
  */
 export async function sendLive(
   { ctx, organization }: Visit,
@@ -27,7 +27,7 @@ export async function sendLive(
   await openStream(ctx, { streams, readMetrics }, reader);
 }
 
-/** The messages, and then the id from which a reader resumes. */
+/** The messages, followed by the id from which a reader resumes. */
 function formatOf(messagesOf: (stored: StoredSince) => LiveMessage[]): StreamFormat {
   return (stored, idOf) => {
     const last = stored.events.at(-1);

@@ -3,7 +3,7 @@ import type { Declaration } from '../record/declaration.ts';
 import { nameOf } from './parts/verdicts.ts';
 import type { Console, Visit } from './visit.ts';
 
-/** Finds the name of an automation; undefined if it has none. */
+/** Returns the name of an automation; undefined if it has none. */
 export type NameOfAutomation = (automation: string) => string | undefined;
 
 /** The names of the organization's automations by their ids, up to 10 s old. */
@@ -17,7 +17,7 @@ export function readNameMap(
   });
 }
 
-/** The names of those that have one, by their ids. */
+/** The names of the automations that have one, by their ids. */
 export function namesOf(rows: readonly Declaration[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap((declaration): [string, string][] => {
@@ -33,12 +33,12 @@ export async function readNames(visit: Visit, console: Console): Promise<NameOfA
   return (automation) => known.get(automation);
 }
 
-/** A name in the form in which names are compared: whatever its letter case and Unicode form. */
+/** A name normalized for comparison: letter case and Unicode form do not matter. */
 export function comparable(name: string): string {
   return foldedText(name).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** The automations that a text names: those called just so, else those whose names contain it. */
+/** The automations with exactly this name, or else those whose names contain the text. */
 export function findByName(names: ReadonlyMap<string, string>, text: string): { id: string; name: string }[] {
   const wanted = comparable(text);
   const all = Array.from(names, ([id, name]) => ({ id, name }));

@@ -12,13 +12,13 @@ export interface OverviewData {
   steps: Steps;
   counted: CountedStep[];
   running: RunningCounts;
-  /** Automations with a run or a declaration, and those whose last run has failed. */
+  /** The number of automations with a run or a declaration, and of those whose last run failed. */
   automations: number;
   failing: number;
-  /** The newest of those that fail. */
+  /** The newest of the failing automations. */
   failingShown: Health[];
   errors: ErrorGroup[];
-  /** What a person must look at. */
+  /** What needs attention. */
   attentions: Attentions;
   /** Set while the record does not have the newest events. */
   behind: Behind | undefined;

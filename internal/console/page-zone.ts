@@ -3,17 +3,17 @@ import { isTimeZone, Zone } from '../expectation/zone.ts';
 
 const minuteMs = 60_000;
 
-/** A time as {@link Zone.describe} tells it in sentences: date, clock and zone. */
+/** A time as {@link Zone.describe} writes it in sentences: date, time of day and zone. */
 const told = /(\d{1,2} [A-Z][a-z]+ \d{4}), (\d\d:\d\d(?::\d\d)?) \(([A-Za-z][\w/+-]{0,80})\)/g;
 
-/** Most zones that are kept. */
+/** Maximum number of zones kept. */
 const mostZones = 100;
 
 /** The one time zone of a page: every time on it is in this zone. */
 export class PageZone {
   readonly name: string;
   readonly #zone: Zone;
-  /** Those of declarations, by their names. */
+  /** The zones of declarations, by name. */
   readonly #others = new Map<string, Zone>();
 
   /** @throws {RangeError} for an unknown name. */
@@ -32,7 +32,7 @@ export class PageZone {
     return `${this.#local(time).slice(0, 19)} ${this.#offsetText(time)}`;
   }
 
-  /** A sentence of a verdict, whose times are in the zone of the declaration. */
+  /** Rewrites a sentence of a verdict, whose times are in the zone of the declaration. */
   sentence(text: string): string {
     return text.replaceAll(told, (whole, date: string, clock: string, name: string) => {
       const asUtc = Date.parse(`${date} ${clock} UTC`);
@@ -58,23 +58,25 @@ export class PageZone {
     return this.#local(time).slice(0, 10);
   }
 
-  /** The share of the day that has passed by its clock. */
+  /** The fraction of the day that has passed on the zone's clock. */
   shareOfDay(time: number): number {
     const [hours, minutes] = this.#local(time).slice(11, 16).split(':').map(Number);
     return ((hours ?? 0) * 60 + (minutes ?? 0)) / 1_440;
   }
 
-  /** The first moment of a date, also where its midnight is skipped. */
+  /** The first moment of a date, even if its midnight is skipped. */
   startOf(date: string): number {
     return this.momentOf(`${date}T00:00`);
   }
 
-  /** The value of a field `datetime-local`. */
+  /** The value of a `datetime-local` field. */
   field(time: number): string {
     return this.#local(time).slice(0, 16).replace(' ', 'T');
   }
 
-  /** The moment of such a value: the first of an hour that comes twice, later if it is skipped. */
+  /**
+   * The moment of such a value: the first one in a repeated hour, a later one in a skipped hour.
+   */
   momentOf(field: string): number {
     const asUtc = Date.parse(`${field}:00Z`);
     const offsets = [asUtc - 24 * 60 * minuteMs, asUtc + 24 * 60 * minuteMs].map((time) => this.#zone.offset(time));
@@ -95,11 +97,11 @@ export class PageZone {
   }
 }
 
-/** The zones that browsers have chosen. The script of each page keeps its choice in a cookie. */
+/** The zones that browsers have chosen. A script on each page keeps the choice in a cookie. */
 export class PageZones {
   readonly #zones = new Map<string, PageZone>();
 
-  /** The zone of a request; UTC until its browser has chosen. */
+  /** The zone of a request; UTC until its browser has chosen one. */
   of(ctx: Context): PageZone {
     const name = /(?:^|;\s*)zone=([\w/+-]{1,80})/.exec(ctx.get('Cookie'))?.[1] ?? 'UTC';
     const known = this.#zones.get(name);

@@ -41,7 +41,7 @@ import { wantsPart, type Console, type Screen } from './visit.ts';
 
 export interface ConsolePagesOptions
   extends Omit<Console, 'site' | 'page' | 'overviews' | 'names' | 'blindness'>, Pick<RoomOptions, 'room'> {
-  /** The id token of a request whose person has logged in within the last hour. */
+  /** The id token of a request whose viewer logged in within the last hour. */
   proofOf: (ctx: Context) => Promise<string | undefined>;
   publicUrl: URL;
   limits: ReadLimits;
@@ -57,13 +57,13 @@ export interface ConsolePages {
   page: MakePage;
 }
 
-/** How long viewers share the figures of an overview, in ms. Each open one asks every 5 s. */
+/** How long viewers share the figures of an overview, in ms. Each open overview asks every 5 s. */
 const overviewMs = 2_000;
 
 /** How long pages share the names of an organization's automations, in ms. */
 const namesMs = 10_000;
 
-/** How long pages share how far the record is behind, in ms. */
+/** How long pages share the answer on how far the record is behind, in ms. */
 const blindnessMs = 5_000;
 
 const screens: readonly Screen[] = [
@@ -98,7 +98,10 @@ const screens: readonly Screen[] = [
   activity,
 ];
 
-/** Creates the web pages of the console. They check in this order: viewer, organization, limits. */
+/**
+ * Creates the pages of the console. They check the viewer, the organization and the limits, in this
+ * order.
+ */
 export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
   const assets = new Assets();
   const site = new Site(options.publicUrl, assets);
@@ -129,7 +132,7 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
   return { routes: [...starts, assets.route(), ...routes], showError: showErrorOf(site, page), page };
 }
 
-/** Returns a function that answers the requests of a screen. */
+/** Returns a function that handles the requests of a screen. */
 function createVisits(
   console: Console,
   { findViewer, proofOf, noteAccess, limits, readMetrics, room }: ConsolePagesOptions,
@@ -164,7 +167,7 @@ function createVisits(
         throw new RequestError('insufficient-scope', refusal);
       }
       if (method === undefined || action !== undefined) await noteAccess?.(ctx, viewer, organization, action);
-      // Whoever has gone meanwhile costs no query, and gets no stream.
+      // A browser that has gone by now costs no query and gets no stream.
       if (ctx.res.closed) return;
       const zone = zones.of(ctx);
       const notice = limit !== undefined || wantsPart(ctx) ? undefined : await blindNotice(console, organization, zone);
@@ -176,7 +179,7 @@ function createVisits(
     };
 }
 
-/** Why a viewer may not send this request; undefined if that is fine. */
+/** Why a viewer may not send this request; undefined if it is allowed. */
 function refusalOf(
   ctx: Context,
   { publicUrl }: Site,
@@ -198,7 +201,7 @@ function organizationOf(ctx: Context, viewer: Viewer): string {
   throw nothingHere();
 }
 
-/** Redirects a request for a page. A script gets 401, so that the page in view stays. */
+/** Redirects a request for a page. A script gets 401, so that the page in view stays open. */
 function sendToLogin(ctx: Context, { base }: Site): void {
   const wantsPage = !wantsPart(ctx) && ctx.accepts('json', 'text/event-stream', 'html') === 'html';
   if (!wantsPage) throw new RequestError('unauthorized', 'Your session has ended: log in again.');

@@ -4,28 +4,28 @@ import { decodeStrictly } from '../readapi/query.ts';
 import { RequestError } from '../kit/errors/request-error.ts';
 import type { Visit } from './visit.ts';
 
-/** The automation of an address. @throws {RequestError} 404 for a malformed id. */
+/** The automation in an address. @throws {RequestError} 404 for a malformed id. */
 export function automationOf({ ctx }: Visit): string {
   return segment(ctx['captures'], 1, uuid);
 }
 
-/** The event of an address. @throws {RequestError} 404 for a malformed id. */
+/** The event in an address. @throws {RequestError} 404 for a malformed id. */
 export function eventOf({ ctx }: Visit): string {
   return segment(ctx['captures'], 1, uuid);
 }
 
-/** The execution of an address. @throws {RequestError} 404 for a malformed id. */
+/** The execution in an address. @throws {RequestError} 404 for a malformed id. */
 export function executionIdOf({ ctx }: Visit): string {
   return segment(ctx['captures'], 2, storableText(1, 500));
 }
 
-/** The webhook of an address. @throws {RequestError} 404 for a malformed name. */
+/** The webhook in an address. @throws {RequestError} 404 for a malformed name. */
 export function webhookOf({ ctx }: Visit): { namespace: string; name: string } {
   const name = storableText(1, 253);
   return { namespace: segment(ctx['captures'], 1, name), name: segment(ctx['captures'], 2, name) };
 }
 
-/** The router's own decoding leaves an invalid text as it is. */
+/** Decodes a segment; the router leaves an invalid one as it is. */
 function segment(captures: unknown, index: number, read: Parameter<string>): string {
   const text = decodeStrictly((captures as string[])[index] ?? '');
   const value = text instanceof Fault ? text : read(text);
@@ -33,7 +33,7 @@ function segment(captures: unknown, index: number, read: Parameter<string>): str
   return value;
 }
 
-/** 404, with a sentence that says why there may be no such page. */
+/** 404, with a sentence on why there may be no such page. */
 export function nothingHere(why = 'The address is wrong, or its page is gone.'): RequestError {
   return new RequestError('not-found', why);
 }

@@ -5,15 +5,15 @@ import { Zone } from '../expectation/zone.ts';
 import type { Run } from '../record/newest-runs.ts';
 import { windows, type AutomationWindow } from './windows.ts';
 
-/** Runs from which the rhythm of an automation is told. */
+/** Number of runs from which the rhythm of an automation is derived. */
 export const runsForRhythm = 20;
 
-/** Runs that a window should have at least, so that a chart shows more than a dot. */
+/** Minimum number of runs in a window, so that a chart shows more than a dot. */
 const enough = 8;
 
 /**
- * The usual time between two starts, in ms: as they were, else as declared. Undefined for an
- * automation of which neither is known.
+ * The usual time between two starts, in ms: as observed, or else as declared. Undefined if neither
+ * is known.
  */
 export function intervalOf(runs: readonly Run[], expect: DeclaredExpectation | null, now: number): number | undefined {
   const begins = runs.map(({ first_event_at }) => Date.parse(first_event_at));
@@ -28,7 +28,7 @@ export function intervalOf(runs: readonly Run[], expect: DeclaredExpectation | n
   return next === undefined || then === undefined ? undefined : then - next;
 }
 
-/** The shortest window that has enough runs. */
+/** The shortest window with enough runs. */
 export function windowFor(intervalMs: number | undefined): AutomationWindow {
   if (intervalMs === undefined) return '24h';
   const names = Object.keys(windows) as AutomationWindow[];

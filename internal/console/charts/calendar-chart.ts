@@ -7,14 +7,14 @@ import { stateWords, tookWords } from '../parts/marks.ts';
 /** An expected time. */
 export interface ExpectedTime {
   at: number;
-  /** `next` for times to come. */
+  /** `next` for times in the future. */
   result: 'met' | 'missing' | 'late' | 'next';
 }
 
-/** An execution, from its first event on. */
+/** An execution, from its first event. */
 export interface ActualRun {
   at: number;
-  /** Null without END. */
+  /** Null without an END. */
   durationMs: number | null;
   state: ShownState;
 }
@@ -37,8 +37,8 @@ const words = {
 } as const;
 
 /**
- * A row for each day, the newest at the top, from midnight to midnight in the zone of the page.
- * Outlines are expected times, filled shapes are executions.
+ * One row per day, newest at the top, from midnight to midnight in the zone of the page. Outlines
+ * are expected times; filled shapes are executions.
  */
 export function calendarChart({ dates: rows, zone, expected, runs }: Calendar): Html {
   const height = head + rows.length * pitch;
@@ -67,7 +67,7 @@ export function calendarChart({ dates: rows, zone, expected, runs }: Calendar): 
   </div>`;
 }
 
-/** So many dates up to the last one, the newest first. A day of 23 or 25 hours counts as one. */
+/** The last `days` dates up to `last`, newest first. A day of 23 or 25 hours counts as one. */
 export function datesUpTo(last: string, days: number): string[] {
   return Array.from({ length: days }, (_, back) =>
     new Date(Date.parse(last) - back * dayMs).toISOString().slice(0, 10),

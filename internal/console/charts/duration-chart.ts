@@ -3,7 +3,7 @@ import { html, type Html } from '../../kit/html/html.ts';
 
 const [width, height] = [240, 18];
 
-/** A duration on a bar whose filled parts end at the median and at the 95th percentile. In ms. */
+/** A duration on a bar whose filled parts end at the median and the 95th percentile, all in ms. */
 export function durationChart({ lasted, p50, p95 }: Record<'lasted' | 'p50' | 'p95', number>): Html {
   const most = Math.max(lasted, p95) * 1.08;
   const x = scaleLinear([0, most || 1], [0, width]).clamp(true);

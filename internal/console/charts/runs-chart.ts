@@ -8,8 +8,8 @@ const [pitch, bar, height, foot] = [16, 12, 96, 7];
 const most = 60;
 
 /**
- * The newest executions as bars, the newest at the right: the height is the duration, and the foot
- * shows the state as a shape too. `executions`: newest first.
+ * The newest executions as bars, newest on the right. The height is the duration; the foot shows
+ * the state as a shape. `executions`: newest first.
  */
 export function runsChart(
   executions: readonly Execution[],
@@ -18,7 +18,7 @@ export function runsChart(
 ): Html {
   const shown = executions.slice(0, most).toReversed();
   const longest = Math.max(1, ...shown.map(({ duration_ms }) => duration_ms ?? 0));
-  // The square root: one slow run among many does not flatten the others.
+  // A square-root scale: one slow run among many does not flatten the others.
   const y = scalePow([0, longest], [3, height]).exponent(0.5);
   const x = scaleLinear([0, most], [0, most * pitch]);
   const left = most - shown.length;

@@ -14,12 +14,12 @@ const [width, height] = [1_000, 160];
 /** From bottom to top: failures are on top, where the eye compares them. */
 const order: readonly ExecutionState[] = ['succeeded', 'running', 'failed'];
 
-/** Height of the smallest part that is shown, so that one failure among thousands is seen. */
+/** Minimum height of a part, so that one failure among thousands is visible. */
 const leastHeight = 4;
 
 type Counts = CountedStep['counts'];
 
-/** Executions by step and state. `hrefOf` gives the address of the list behind a bar. */
+/** Executions by step and state. `hrefOf` returns the address of the list behind a bar. */
 export function stateChart(
   counted: readonly CountedStep[],
   steps: Steps,

@@ -1,7 +1,7 @@
 import { html, type Html } from '../../kit/html/html.ts';
 import type { ExecutionState } from '../../event/outcome/execution-state.ts';
 
-/** Runs of a strip, and the place of one: two units and a gap. */
+/** Runs of a strip, and the width of one: two units and a gap. */
 export const stripRuns = 60;
 const [pitch, height] = [3, 16];
 
@@ -9,8 +9,8 @@ const [pitch, height] = [3, 16];
 const lines: Readonly<Record<ExecutionState, number>> = { failed: 8, succeeded: 12, running: 14 };
 
 /**
- * The newest runs as a row of bars, the newest at the right. `states`: newest first. Neighbours of
- * one state are one dashed line, so that a strip of thousands stays small.
+ * The newest runs as a row of bars, newest on the right. `states`: newest first. Neighbours with
+ * the same state are one dashed line, which keeps the markup of a strip small.
  */
 export function strip(states: readonly ExecutionState[]): Html {
   const shown = states.slice(0, stripRuns).toReversed();

@@ -5,10 +5,10 @@ import { formatDuration } from '../parts/format.ts';
 
 const [width, height, axis] = [1_000, 34, 20];
 
-/** Most ticks of a chart: more would only cover each other. */
+/** Maximum number of ticks in a chart: more would only cover each other. */
 const mostTicks = 300;
 
-/** The events of an execution on an axis of time. `times`: their times in ms, in order. */
+/** The events of an execution on a time axis. `times`: their times in ms, in order. */
 export function timelineChart(events: readonly StoredEvent[], times: readonly number[]): Html | false {
   const [begin = 0, end = 0] = [times[0], times.at(-1)];
   if (end <= begin) return false;

@@ -15,7 +15,7 @@ interface Point {
   p95: number;
 }
 
-/** The median duration as a line, and the range up to the 95th percentile as an area. */
+/** The median duration as a line, with the range up to the 95th percentile as an area. */
 export function trendChart(series: readonly SeriesPoint[], { from, to }: Window, zone: PageZone): Html {
   const points = series.flatMap(({ at, p50_ms, p95_ms }): Point[] =>
     p50_ms === null || p95_ms === null ? [] : [{ at: Date.parse(at), p50: p50_ms, p95: p95_ms }],

@@ -54,7 +54,7 @@ const keys = [
   ['Esc', 'Close, or leave a field'],
 ] as const;
 
-/** The list of keys; the script opens it. */
+/** The list of keyboard shortcuts; the script opens it. */
 export function keysDialog(): Html {
   return html`<dialog id="keys" aria-labelledby="keys-title">
     <h2 id="keys-title">Keyboard shortcuts</h2>
@@ -71,7 +71,7 @@ export function keysDialog(): Html {
   </dialog>`;
 }
 
-/** Shown by the script when the session ends while a page is open. What is on it stays. */
+/** Shown by the script when the session ends while a page is open. The page keeps its content. */
 export function sessionEnded(site: Site): Html {
   return html`<div id="session-ended" class="notice" role="alert" hidden>
     <p>Your session has ended. This page no longer changes.</p>

@@ -1,17 +1,17 @@
 import { html, type Html } from '../../kit/html/html.ts';
 
-/** Most lines of a text that is shown whole. */
+/** Maximum number of lines of a text that is shown in full. */
 const mostLines = 12;
 
-/** Most lines of the message before a trace, and most characters of a line. */
+/** Maximum lines of the message before a stack trace, and maximum characters of a line. */
 const [messageLines, longestLine] = [4, 600];
 
 /** Lines of stack traces: Java, .NET and JavaScript; Python; Go; Ruby. */
 const frame = /^\s*(?:at |File "|\.\.\. \d+ more|from \S+:\d+:in )|^\s+\S+\.go:\d+|^goroutine \d+ /;
 
 /**
- * What a person reads first of an error: its message, without the stack trace. Python tells the
- * message last. Undefined if the text is short enough to be shown whole.
+ * The message of an error without its stack trace; Python prints the message last. Undefined if the
+ * text is short enough to be shown in full.
  */
 export function messageOf(text: string): string | undefined {
   const lines = text.split(/\r\n|\r|\n/);
@@ -30,7 +30,7 @@ function cut(lines: readonly string[]): string {
   return lines.map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line)).join('\n');
 }
 
-/** The text of an error: a long one as its message, with all of it folded behind. */
+/** The text of an error. A long one is shown as its message, with the full text folded below. */
 export function errorText(text: string): Html {
   const message = messageOf(text);
   if (message === undefined) return html`<pre>${text}</pre>`;

@@ -5,7 +5,7 @@ export function formatNumber(value: number): string {
   return numbers.format(value);
 }
 
-/** A share in percent. Only nothing is 0 %, and only all is 100 %. */
+/** A share in percent. Only zero is shown as 0 %, and only the whole as 100 %. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0 || part === 0) return '0 %';
   const percent = (100 * part) / whole;
@@ -34,7 +34,7 @@ function two(ms: number, large: number, largeName: string, small: number, smallN
   return `${formatNumber(Math.floor(rounded / large))} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** How long ago a time was, such as `12 s ago`; static/console.js says the same later. */
+/** How long ago a time was, such as `12 s ago`. static/console.js keeps it up to date. */
 export function formatAge(ms: number): string {
   if (ms < -5 * second) return `in ${oneUnit(-ms)}`;
   return ms < 2 * second ? 'just now' : `${oneUnit(ms)} ago`;
@@ -52,7 +52,7 @@ export function formatTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 23)} UTC`;
 }
 
-/** An id with its middle left out, if it is longer than `longest` characters. */
+/** An id without its middle if it is longer than `longest` characters. */
 export function shortenId(id: string, longest = 30): string {
   const characters = Array.from(id);
   if (characters.length <= longest) return id;
@@ -65,7 +65,7 @@ export function shortenUuid(id: string): string {
   return `${id.slice(0, 8)}…${id.slice(-4)}`;
 }
 
-/** A word in the singular for one, in the plural otherwise, after its number. */
+/** A number and its word, in the singular for 1 and in the plural otherwise. */
 export function count(value: number, word: string, plural = `${word}s`): string {
   return `${formatNumber(value)} ${value === 1 ? word : plural}`;
 }

@@ -11,7 +11,7 @@ import { verdictMark } from './verdicts.ts';
 
 type Place = Pick<Visit, 'organization' | 'now' | 'zone'>;
 
-/** Alerts, and who was told about each. Without `nameOf` the automation is not shown. */
+/** Alerts, and who was notified of each. Without `nameOf`, the automation is not shown. */
 export function alertTable(
   alerts: readonly Alert[],
   { organization, now, zone }: Place,

@@ -9,12 +9,12 @@ export function copyButton(text: string, what: string): Html {
   </button>`;
 }
 
-/** The id of an execution as a link, shortened. Direction marks in it change nothing around it. */
+/** The id of an execution as a shortened link. Direction marks in it affect nothing around it. */
 export function executionLink(href: string, id: string, longest?: number): Html {
   return html`<a class="row-link mono" href="${href}" title="${id}"><bdi>${shortenId(id, longest)}</bdi></a>`;
 }
 
-/** An automation as a link: its name, or else its id, shortened. The whole is told on hover. */
+/** An automation as a link: its name, or else its shortened id. The full text appears on hover. */
 export function automationLink(href: string, id: string, name?: string, className = ''): Html {
   const words = name === undefined ? shortenUuid(id) : html`<bdi>${name}</bdi>`;
   const whole = name === undefined ? id : `${name} (${id})`;

@@ -18,7 +18,7 @@ export const stateWords: Readonly<Record<ShownState, string>> = {
   lost: 'Lost',
 };
 
-/** How long an execution took, in words. `durationMs`: null if that is not known. */
+/** How long an execution took, in words. `durationMs`: null if unknown. */
 export function tookWords(durationMs: number | null, state: ShownState): string {
   if (durationMs !== null) return formatDuration(durationMs);
   return state === 'running' || state === 'lost' ? 'no END' : 'no duration';
@@ -29,7 +29,7 @@ export function kindMark(kind: EventKind): Html {
   return html`<span class="kind ${kind.toLowerCase()}">${icon(kindIcons[kind])}<span>${kind}</span></span>`;
 }
 
-/** The short texts of an event, such as its `error_id`, which precede its sentences. */
+/** The short texts of an event that precede its sentences, such as its `error_id`. */
 export function marksOf(event: RecordedTexts): Html[] {
   return shownTexts(event, 'mark').map(
     ({ name, text }) => html`<code class="error-id" title="${name}"><bdi>${text}</bdi></code> `,
@@ -44,12 +44,12 @@ const kindIcons: Readonly<Record<EventKind, IconName>> = {
   END: 'end',
 };
 
-/** A shape of the sheet that each page holds. Hidden from screen readers: a word is beside it. */
+/** A shape from the sheet in each page. Hidden from screen readers: a word stands beside it. */
 export function icon(name: IconName): Html {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><use href="#i-${name}"></use></svg>`;
 }
 
-/** 16 × 16. Each state has an outline of its own: circle, diamond, broken ring, triangle. */
+/** 16 × 16. Each state has its own outline: circle, diamond, broken ring, triangle. */
 const shapes = {
   succeeded:
     '<circle cx="8" cy="8" r="6.5" fill="currentColor"/><path d="m5 8.2 2.1 2.1L11 6.2" fill="none" class="hole" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"/>',

@@ -5,7 +5,7 @@ interface Tile {
   figure: string;
   note: string;
   href: string;
-  /** A class of colour. */
+  /** A colour class. */
   tone: string;
   mark: Content;
 }

@@ -12,7 +12,7 @@ export function exactTime(iso: string): Html {
   return html`<time datetime="${iso}" data-exact>${formatTime(iso)}</time>`;
 }
 
-/** How long an execution took; for one without END, how long it has been running. */
+/** How long an execution took; without an END, how long it has been running. */
 export function duration(ms: number | null, sinceIso: string, now: number, isRunning: boolean): Html {
   if (ms !== null) return html`${formatDuration(ms)}`;
   if (!isRunning)
@@ -27,15 +27,15 @@ export function clockTime(iso: string): Html {
   return html`<time datetime="${iso}" title="${formatTime(iso)}" data-clock>${iso.slice(11, 23)}</time>`;
 }
 
-/** When an event happened: as its caller says; otherwise when it was accepted. */
+/** When an event happened according to its producer, or else when it was accepted. */
 export function happenedAt({ occurred_at, created_at }: Pick<StoredEvent, 'occurred_at' | 'created_at'>): string {
   return occurred_at ?? created_at;
 }
 
-/** From this difference on, in ms, an event says when it was accepted, beside when it happened. */
+/** From this difference, in ms, the time of acceptance is shown beside the time of the event. */
 const tellsAcceptance = 1_000;
 
-/** When an event happened, and how much later it was accepted. */
+/** When an event happened and, if much later, when it was accepted. */
 export function happened(event: Pick<StoredEvent, 'occurred_at' | 'created_at'>): Html {
   const later = Date.parse(event.created_at) - Date.parse(happenedAt(event));
   return html`<span class="happened"

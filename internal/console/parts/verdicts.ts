@@ -6,7 +6,7 @@ import { icon, type IconName } from './marks.ts';
 interface Mark {
   word: string;
   icon: IconName;
-  /** A class of colour. */
+  /** A colour class. */
   tone: string;
 }
 
@@ -24,7 +24,7 @@ export function verdictMark(kind: VerdictKind): Html {
   return markOf(marks[kind]);
 }
 
-/** How an automation does by its expectations, in one mark. */
+/** How well an automation meets its expectations, in one mark. */
 export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
   if (suspend) return html`<span class="quiet">Suspended</span>`;
   const worst = worstOf((verdicts ?? []).map(({ kind }) => kind));
@@ -35,7 +35,7 @@ export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
   return html`${verdictMark(worst)}${more}`;
 }
 
-/** What people call an automation; undefined if nobody declared it, and it did not name itself. */
+/** The name of an automation; undefined if it is neither declared nor named by its own tool. */
 export function nameOf(
   declaration: Pick<Declaration, 'display_name' | 'name' | 'declared'> | undefined,
 ): string | undefined {

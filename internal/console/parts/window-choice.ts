@@ -1,7 +1,7 @@
 import { html, type Html } from '../../kit/html/html.ts';
 import { windows, type AutomationWindow } from '../windows.ts';
 
-/** The windows of a screen as links, so that the address says which one is in view. */
+/** The windows of a screen as links, so that the address names the one in view. */
 export function windowChoice<Name extends AutomationWindow>(
   names: readonly Name[],
   current: Name,

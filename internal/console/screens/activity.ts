@@ -5,10 +5,10 @@ import { exactTime } from '../parts/time.ts';
 import type { Screen } from '../visit.ts';
 import { answerSettings } from './settings.ts';
 
-/** Entries of a page. */
+/** Entries per page. */
 const listed = 100;
 
-/** Who looked at the organization, and who changed what: its access log. */
+/** The organization's access log: who looked at it, and who changed what. */
 export const activity: Screen = {
   path: '/settings/activity',
   owner: true,

@@ -75,7 +75,7 @@ function keyOf({ automation, error_id }: Pick<ErrorGroup, 'automation' | 'error_
   return `${automation} ${error_id}`;
 }
 
-/** The counts of each group by step. */
+/** The counts of each group, by step. */
 function trendsOf(counts: readonly ErrorCount[], begins: readonly number[]): Map<string, number[]> {
   const places = new Map(begins.map((begin, index) => [begin, index]));
   const trends = new Map<string, number[]>();
@@ -146,7 +146,7 @@ function bodyOf(
 interface Row {
   group: ErrorGroup;
   trend: readonly number[];
-  /** When the first and the last one happened. */
+  /** When the first and the last error happened. */
   seen: ErrorTimes;
   /** Of the automation. */
   name: string | undefined;

@@ -5,7 +5,7 @@ import type { Console, Visit } from '../visit.ts';
 import type { ExecutionQuery } from './execution-filters.ts';
 import { firstCommand } from './first-command.ts';
 
-/** An empty list says what to do: another filter, or the first event. */
+/** Tells the reader of an empty list what to do: clear the filters, or send the first event. */
 export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: Console): Html {
   const { organization } = visit;
   if (Object.keys(given).length === 0) return firstEvent(visit, console);
@@ -18,7 +18,7 @@ export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: C
   </div>`;
 }
 
-/** The three steps to the first event, with the addresses of this Runledger. */
+/** The three steps to the first event, with the addresses of this installation. */
 export function firstEvent(visit: Visit, console: Console): Html {
   const { organization, viewer } = visit;
   const { localFiles, site } = console;

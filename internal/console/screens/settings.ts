@@ -7,7 +7,7 @@ const pages = [
   ['settings/activity', 'Activity'],
 ] as const;
 
-/** A page of the settings. `holdsSecret` keeps it out of every cache. */
+/** A settings page. `holdsSecret` keeps it out of every cache. */
 export function answerSettings(
   { ctx, viewer, organization }: Visit,
   { site, page }: Console,
@@ -25,7 +25,7 @@ export function answerSettings(
   else answerHtml(ctx, made);
 }
 
-/** Says that acts need a newer login, and leads there. */
+/** Says that changes need a newer login, and links to it. */
 export function loginAgainNotice({ ctx }: Visit, { loginAgain, site }: Console): Html {
   const to = `${site.base}${ctx.path}`;
   return html`<div class="notice">

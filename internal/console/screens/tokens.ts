@@ -21,7 +21,7 @@ const kinds = {
 const kindOf = oneOf(['write', 'read', 'ping']);
 const nameOf = storableText(1, 100);
 
-/** How long a rotated token stays in force: hours → words. */
+/** How long the old token stays valid after a rotation: hours → words. */
 const overlaps = [
   [0, 'Not at all'],
   [1, '1 hour'],
@@ -49,7 +49,7 @@ export const tokens: Screen = {
   },
 };
 
-/** One token: whether it is in force, and the forms to rotate and to revoke it. */
+/** One token: its state, and the forms to rotate and to revoke it. */
 export const tokenPage: Screen = {
   path: '/settings/tokens/:token',
   owner: true,
@@ -64,7 +64,7 @@ export const tokenPage: Screen = {
   },
 };
 
-/** Whether a token is in force: the part of a page that changes. */
+/** The state of a token: the part of the page that changes. */
 export const tokenState: Screen = {
   path: '/settings/tokens/:token/state',
   owner: true,
@@ -74,7 +74,7 @@ export const tokenState: Screen = {
   },
 };
 
-/** Makes a token, and shows it once. */
+/** Creates a token and shows it once. */
 export const issueToken: Screen = {
   path: '/settings/tokens',
   method: 'POST',
@@ -90,7 +90,7 @@ export const issueToken: Screen = {
   },
 };
 
-/** Makes a token in place of another one, and shows it once. */
+/** Creates a token that replaces another one, and shows it once. */
 export const rotateToken: Screen = {
   path: '/settings/tokens/:token/rotate',
   method: 'POST',
@@ -107,7 +107,7 @@ export const rotateToken: Screen = {
   },
 };
 
-/** Revokes a token whose name, or id, was typed. */
+/** Revokes a token once its name or id was typed to confirm. */
 export const revokeToken: Screen = {
   path: '/settings/tokens/:token/revoke',
   method: 'POST',
@@ -160,7 +160,7 @@ function askedOf({ organization, proof = '' }: Visit, given: Form): Asked {
   return { organization, formId: formIdOf(given), idToken: proof };
 }
 
-/** @throws {RequestError} 404 for a token that the organization does not have. */
+/** @throws {RequestError} 404 if the organization has no such token. */
 async function tokenOf({ ctx, organization }: Visit, console: Console): Promise<ShownToken> {
   const [, id = ''] = ctx['captures'] as string[];
   const token = (await console.tokens.list(organization)).find((one) => one.id === id);
@@ -172,13 +172,13 @@ function titleOf({ name, id }: ShownToken): string {
   return name ?? id;
 }
 
-/** A form, or why there is none. */
+/** A form, or the reason why there is none. */
 function form(visit: Visit, console: Console, problem: string | undefined, content: Html): Html {
   if (problem !== undefined) return commandInstead(visit, problem);
   return visit.proof === undefined ? loginAgainNotice(visit, console) : content;
 }
 
-/** What those who run Runledger do where the console cannot. */
+/** The command that operators use where the console cannot change tokens. */
 function commandInstead({ organization }: Visit, problem: string): Html {
   const command = `runledger-admin token create --organization ${organization}`;
   return html`<section class="card padded" aria-label="Tokens cannot be changed here">
@@ -288,7 +288,7 @@ const words = {
   refused: 'Refused.',
 } as const;
 
-/** Asks again until the state is final. */
+/** Polls until the state is final. */
 function statePart({ id, state, error }: ShownToken, { organization }: Visit, { site }: Console): Html {
   const isFinal = state === 'in force' || state === 'refused';
   const poll = html`hx-get="${site.of(organization, `${path}/${id}/state`)}" hx-trigger="load delay:400ms"
