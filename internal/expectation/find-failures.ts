@@ -57,10 +57,7 @@ function byTime(a: Outcome, b: Outcome): number {
   return a.at - b.at || (a.run.executionId < b.run.executionId ? -1 : 1);
 }
 
-/**
- * The times at which the rule can begin or cease to hold: a new outcome, or a failure grown too
- * old.
- */
+/** When the rule can begin or cease to hold: an outcome becomes known, or a failure expires. */
 function timesOfChange(rule: Rule, outcomes: readonly Outcome[]): number[] {
   const times = outcomes.map(({ at }) => at);
   const expiries = rule.kind === 'count' ? outcomes.filter(isFailed).map(({ at }) => at + rule.withinMs) : [];

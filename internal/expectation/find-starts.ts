@@ -4,7 +4,7 @@ import { startRule, type StartRule } from './start-rule.ts';
 import type { Part, Question } from './question.ts';
 import type { Finding } from './verdict.ts';
 
-/** How many further expected times an unknown start may take before it raises an alert. */
+/** An unknown start raises an alert if it is still unknown this many expected times later. */
 const periodsUntilTold = 2;
 
 /** Finds the starts that were missing, late or unknown, in each pause between two runs. */

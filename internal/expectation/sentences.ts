@@ -134,7 +134,7 @@ function factsOf(run: Run, maxDurationMs: number): Described['facts'] {
   return { execution: run.executionId, started_at: iso(run.startedAt), max_duration_seconds: maxDurationMs / 1_000 };
 }
 
-/** Gaps from before the first heartbeat of ingest begin in 1970. */
+/** A gap from before the first note of ingest begins in 1970. */
 function mayLack(zone: Zone, gaps: readonly Gap[]): string {
   const latest = gaps.at(-1) ?? { from: 0, until: 0 };
   const [from, until] = zone.describeSpan(latest.from, latest.until);

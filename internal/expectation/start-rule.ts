@@ -70,7 +70,8 @@ function scheduleRule(times: ExpectedTimes, earlyMs: number): StartRule {
     const start = typeof scheduledFor === 'number' ? scheduledFor : startedAt;
     const after = times.after(start);
     if (after === undefined) return undefined;
-    // Without a START, the run began before its first event, so it is less likely to be early.
+    // Without a START, the run began before its first event, so only wrong clocks excuse an early
+    // one.
     const mostMs = lacksStart === true ? Math.min(earlyMs, wrongClocksMs) : earlyMs;
     return start >= after - leadMs(times.upTo(start), after, mostMs) ? times.after(after) : after;
   };
