@@ -25,7 +25,7 @@ export class JobView {
   readonly #cronJobs: Lists<CronJobManifest, CronJobFacts>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceFacts>;
 
-  /** @param namespaces all namespaces if empty. */
+  /** @param namespaces empty for all namespaces. */
   constructor(namespaces: readonly string[]) {
     const batch = (plural: string) => queriesIn(namespaces, { group: 'apis/batch/v1', plural });
     this.#jobs = new Lists(batch('Jobs'));

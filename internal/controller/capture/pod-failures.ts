@@ -39,9 +39,7 @@ export class PodFailures {
     return kept.size > before;
   }
 
-  /**
-   * The failures of a Job. Kubernetes has no owners in other namespaces, so such claims are false.
-   */
+  /** The failures of a Job. A claimed owner in another namespace is false: Kubernetes has none. */
   of({ uid, namespace }: Pick<JobFacts, 'uid' | 'namespace'>): PodFailure[] {
     return [...(this.#ofJobs.get(uid)?.values() ?? [])].filter((failure) => failure.namespace === namespace);
   }

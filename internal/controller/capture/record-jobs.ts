@@ -79,7 +79,7 @@ export function recordJobs(
           refused.set(due.job.uid, result.message);
       });
     }
-    // Even without a connection to Redis: a known Job is recorded even if it is deleted meanwhile.
+    // Written even without a connection to Redis: a known Job is recorded when it is deleted.
     await saveRecorded(trx, jobs);
     const done = jobs.filter((job) => missingOf(job).length === 0).map(({ uid }) => uid);
     return { done: new Set(done), known: new Set(jobs.map(({ uid }) => uid)), refused, kinds, error: failure };
