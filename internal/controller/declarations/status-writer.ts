@@ -115,8 +115,7 @@ export class StatusWriter {
     const version = manifest.metadata?.resourceVersion;
     try {
       await patchStatus(access, acceptance, status, AbortSignal.any([end, AbortSignal.timeout(writeMs)]));
-      // The watch reports the write a moment later. If it has reported a change already, that is as
-      // new.
+      // The watch reports the write a moment later; a change that it reported meanwhile is as new.
       if (manifest.metadata?.resourceVersion === version) manifest.status = status;
       metrics.statusWrites.inc({ result: 'written' });
     } catch (error) {
