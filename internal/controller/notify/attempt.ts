@@ -44,7 +44,9 @@ function failed(error: string): AttemptResult {
   return { ok: false, status: null, error: storable(error, longestError), retryAfterMs: 0 };
 }
 
-/** The error must not reveal that an address is refused. */
+/**
+ * The reason in words. It is the same for all refused addresses, so it reveals nothing about them.
+ */
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ERR_IP_BLOCKED') return 'its address is private, and private addresses are not allowed';

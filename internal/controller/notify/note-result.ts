@@ -54,10 +54,7 @@ export function noteFailed(
   });
 }
 
-/**
- * Gives up the oldest of the deliveries that are too old. Resolves with their ids; empty when none
- * is left.
- */
+/** Gives up the oldest deliveries that are too old. Resolves with their ids, or none at the end. */
 export function giveUpOld(db: Database): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<Line & { id: string }>`
