@@ -98,7 +98,7 @@ export class TokenKeeper {
         row.or([row('holder', '=', this.#holder), row('until', 'is', null), row('until', '<', sql<Date>`now()`)]),
       )
       .executeTakeFirst();
-    // The lease counts from before the statement: after a slow answer it ends earlier here.
+    // Counted from before the statement: after a slow answer, work waits for the next renewal.
     this.#turnEndsAt = numUpdatedRows > 0n ? now + turnMs : 0;
     return numUpdatedRows > 0n && performance.now() < this.#turnEndsAt - turnMs / 2;
   }

@@ -123,8 +123,8 @@ const namedByOthers = sql`
 `;
 
 /**
- * Separates other runs from the newest ones: a gap between them would look like a pause without a
- * run.
+ * Where the newest runs reach the limit, earlier ones only go into `otherRuns`: the cut between
+ * them would look like a pause without a run.
  */
 function historyOf(rows: readonly RunRow[]): Pick<History, 'runs' | 'hasOlderRuns' | 'otherRuns'> {
   const part = (name: RunRow['part']): Run[] => rows.filter((row) => row.part === name).map(runOf);
