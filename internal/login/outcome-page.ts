@@ -22,7 +22,7 @@ const kinds = {
   'not-valid': {
     status: 400,
     title: 'This login is not valid any more',
-    texts: ['It took longer than ten minutes, was finished before, or began in another browser. Begin again.'],
+    texts: ['It took longer than ten minutes, was already completed, or began in another browser. Log in again.'],
   },
   'too-many-attempts': {
     status: 429,

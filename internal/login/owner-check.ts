@@ -21,7 +21,7 @@ export function createOwnerCheck(oidc: OidcOptions | undefined, link?: OneTimeLi
       return { owner: `one-time link of ${organization}` };
     }
     if (oidc === undefined || idTokens === undefined)
-      return { refused: 'The controller knows no provider: set OIDC_ISSUER.' };
+      return { refused: 'The controller has no provider: set OIDC_ISSUER.' };
     const claims = await idTokens.recent(idToken);
     if ('refused' in claims)
       return { refused: `The id token is not valid: ${String(claims['refused'])}. Log in again.` };

@@ -70,7 +70,7 @@ export class TokenDesk {
         .where('until', '>', sql<Date>`now()`)
         .executeTakeFirst(),
     );
-    if (row === undefined) return 'No controller is at work that writes tokens.';
+    if (row === undefined) return 'No controller that writes tokens is running.';
     return row.problem ?? undefined;
   }
 

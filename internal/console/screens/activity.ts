@@ -21,8 +21,8 @@ export const activity: Screen = {
         ${
           entries.length === 0
             ? html`<div class="empty">
-                <h2>Nothing happened yet</h2>
-                <p>Whoever looks at ${visit.organization} or changes something is noted here, within a second.</p>
+                <h2>Nothing has happened yet</h2>
+                <p>Everybody who looks at ${visit.organization} or changes something appears here within a second.</p>
               </div>`
             : html`<table class="rows activity">
                 <thead>

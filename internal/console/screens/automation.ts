@@ -105,7 +105,7 @@ function partOf(
 const firstRun = html`<div class="card">
   <div class="empty">
     <h2>No execution yet</h2>
-    <p>Its first event makes the first execution.</p>
+    <p>Its first event creates the first execution.</p>
   </div>
 </div>`;
 

@@ -190,7 +190,7 @@ function nothingShown(all: number, visit: Visit, console: Console): Html {
   if (all === 0) return firstEvent(visit, console);
   return html`<div class="empty">
     <h2>No automation matches</h2>
-    <p>None of the ${count(all, 'automation')} has all of these filters.</p>
+    <p>None of the ${count(all, 'automation')} matches all of these filters.</p>
     <p class="actions"><a class="button primary" href="${console.site.of(organization, 'automations')}">Show all</a></p>
   </div>`;
 }

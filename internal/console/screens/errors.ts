@@ -139,7 +139,7 @@ function bodyOf(
             </div>`
       }
     </div>
-    ${isCut && html`<p class="quiet">The newest 10,000 errors are counted: since ${zone.minute(Date.parse(groups.from))}.</p>`}
+    ${isCut && html`<p class="quiet">Only the newest 10,000 errors are counted, since ${zone.minute(Date.parse(groups.from))}.</p>`}
     ${more}`;
 }
 

@@ -91,5 +91,5 @@ function comparison(lasted: number | null, { p50_ms, p95_ms, compared }: Executi
 
 function verdict(lasted: number, p50: number, p95: number): string {
   if (lasted > p95) return `slower than 95 % of the last executions`;
-  return lasted > p50 ? 'slower than most, and within the usual' : 'as fast as half of them, or faster';
+  return lasted > p50 ? 'slower than most, but within the usual range' : 'among the faster half of the last executions';
 }

@@ -121,7 +121,7 @@ function choiceOf(
     <div class="card">
       <div class="empty">
         <h2>${words} <bdi>“${text}”</bdi></h2>
-        ${found.length === 0 && html`<p>Names are those of the list of automations; a part of one is enough.</p>`}
+        ${found.length === 0 && html`<p>Use a name from the list of automations; a part of it is enough.</p>`}
         <ul class="choices">
           ${list}
         </ul>

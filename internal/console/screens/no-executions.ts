@@ -11,7 +11,7 @@ export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: C
   if (Object.keys(given).length === 0) return firstEvent(visit, console);
   return html`<div class="empty">
     <h2>No execution matches</h2>
-    <p>None of the executions of ${organization} has all of these filters.</p>
+    <p>No execution of ${organization} matches all of these filters.</p>
     <p class="actions">
       <a class="button primary" href="${console.site.of(organization, 'executions')}">Clear the filters</a>
     </p>
@@ -29,7 +29,7 @@ export function firstEvent(visit: Visit, console: Console): Html {
     <h2>No execution yet</h2>
     <ol class="steps">
       <li>
-        <strong>Take a write token</strong>
+        <strong>Get a write token</strong>
         ${
           own === undefined
             ? html`<p>
@@ -41,7 +41,7 @@ export function firstEvent(visit: Visit, console: Console): Html {
       </li>
       <li>
         <strong>Send the first event</strong>
-        <p>It makes the first execution of a new automation. The UUID is that of the automation: keep it.</p>
+        <p>It creates the first execution of a new automation. The UUID identifies the automation: keep it.</p>
         <div class="command">
           <pre>${command}</pre>
           ${copyButton(command, 'the command')}

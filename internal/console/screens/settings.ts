@@ -32,7 +32,7 @@ export function loginAgainNotice({ ctx }: Visit, { loginAgain, site }: Console):
     <p>Your login is older than an hour. To make or revoke a token, log in again.</p>
     ${
       loginAgain === undefined
-        ? html`<p>Start Runledger again: it prints a new link. Behind a proxy, log in there.</p>`
+        ? html`<p>Restart Runledger: it prints a new link. Behind a proxy, log in there.</p>`
         : html`<a class="button" href="${site.base}${loginAgain}?to=${encodeURIComponent(to)}">Log in again</a>`
     }
   </div>`;

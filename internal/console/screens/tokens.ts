@@ -15,7 +15,7 @@ import { answerSettings, loginAgainNotice } from './settings.ts';
 const kinds = {
   write: 'Write: reports events',
   read: 'Read: reads the record and logs in to this console',
-  ping: 'Ping: serves in ping addresses only',
+  ping: 'Ping: works only in ping addresses',
 } as const;
 
 const kindOf = oneOf(['write', 'read', 'ping']);
@@ -117,7 +117,7 @@ export const revokeToken: Screen = {
     const given = await readForm(visit.ctx);
     const token = await tokenOf(visit, console);
     if (given('confirm') !== (token.name ?? token.id)) {
-      throw malformed(`Nothing is revoked: type ${token.name ?? token.id} to confirm.`);
+      throw malformed(`Nothing was revoked: type ${token.name ?? token.id} to confirm.`);
     }
     if (await console.tokens.revoke(askedOf(visit, given), token)) {
       await visit.note('revoked', `${token.kind} token ${titleOf(token)}`);
@@ -135,12 +135,12 @@ async function showOnce(
   action: 'issued' | 'rotated',
 ): Promise<void> {
   if (token === undefined)
-    throw malformed('This form was sent before. A token is shown once only: rotate it for a new one.');
+    throw malformed('This form was already sent. A token is shown only once: rotate it to get a new one.');
   await visit.note(action, `${kind} token ${name}`);
   const made = (await console.tokens.list(visit.organization)).find(({ lastFour }) => lastFour === token.slice(-4));
   const command = firstCommand(console, { kind, token });
   const body = html`<section class="card padded once">
-    <p>Copy the token now: it is shown this once, and kept nowhere.</p>
+    <p>Copy the token now: it is shown only once and stored nowhere.</p>
     <div class="command">
       <pre data-token>${token}</pre>
       ${copyButton(token, 'the token')}
@@ -183,7 +183,7 @@ function commandInstead({ organization }: Visit, problem: string): Html {
   const command = `runledger-admin token create --organization ${organization}`;
   return html`<section class="card padded" aria-label="Tokens cannot be changed here">
     <p><strong>Tokens cannot be changed here now.</strong> ${problem}</p>
-    <p>Those who run Runledger make one with this command, and apply the Secret that it prints:</p>
+    <p>The operators of Runledger create one with this command, and apply the Secret that it prints:</p>
     <div class="command">
       <pre>${command}</pre>
       ${copyButton(command, 'the command')}
@@ -214,7 +214,7 @@ function rotateForm({ id }: ShownToken, { organization }: Visit, { site }: Conso
       html`<select name="hours">
         ${overlaps.map(([hours, words]) => html`<option value="${hours}" ${hours === 24 && html`selected`}>${words}</option>`)}
       </select>`,
-      'A new token is made now. Change your callers within this time.',
+      'A new token is created now. Change your producers within this time.',
     )}
     <button class="primary">Make a new token</button>
   </form>`;
@@ -228,7 +228,7 @@ function revokeForm(token: ShownToken, { organization }: Visit, { site }: Consol
     ${field(
       html`Type <strong>${titleOf(token)}</strong> to confirm`,
       html`<input name="confirm" required autocomplete="off" />`,
-      'Callers with this token get 401 within two seconds. If a tool applies it from a Secret, remove it there too, or it comes back.',
+      'Producers with this token get 401 within two seconds. If a tool applies it from a Secret, remove it there too, or it comes back.',
     )}
     <button class="danger">Revoke the token</button>
   </form>`;
@@ -277,7 +277,7 @@ function table(list: readonly ShownToken[], visit: Visit, { site }: Console): Ht
 function noToken({ organization }: Visit): Html {
   return html`<div class="empty">
     <h2>No token yet</h2>
-    <p>${organization} needs a write token to report events. Name one above and make it.</p>
+    <p>${organization} needs a write token to report events. Name one above and create it.</p>
   </div>`;
 }
 

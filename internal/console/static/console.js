@@ -77,7 +77,7 @@ async function copy(button) {
     button.classList.add('copied');
     announce('Copied');
   } catch {
-    announce('Copying did not work');
+    announce('Copying failed');
   }
   setTimeout(() => button.classList.remove('copied'), 1_200);
 }
