@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// Most events of one request.
+// Maximum number of events in one request.
 const mostAtOnce = 100
 
 type waitingEvent struct {
@@ -10,7 +10,7 @@ type waitingEvent struct {
 	event outgoing
 }
 
-// What became of a backlog. `faults` says why an event was refused.
+// The result of sending a backlog. `faults` says why events were refused.
 type backlogResult struct {
 	sent   int
 	failed bool
@@ -22,8 +22,8 @@ type refusal struct {
 	errors []fieldError
 }
 
-// Sends events of the spool by their names, many in one request, until an attempt fails or isOver
-// says so. Those that such a request does not record are sent one by one.
+// Sends the named events of the spool, many per request, until an attempt fails or isOver returns
+// true. Events that such a request does not record are sent one by one.
 func sendBacklog(ctx context.Context, spool *spool, delivery *delivery, names []string, isOver func() bool) backlogResult {
 	var result backlogResult
 	for begin := 0; begin < len(names) && !isOver(); begin += mostAtOnce {
@@ -58,7 +58,7 @@ func sendBacklog(ctx context.Context, spool *spool, delivery *delivery, names []
 	return result
 }
 
-// Sets aside what is damaged. Leaves out what another process has removed meanwhile.
+// Sets aside damaged events. Leaves out events that another process has removed meanwhile.
 func readBatch(spool *spool, names []string) []waitingEvent {
 	var batch []waitingEvent
 	for _, name := range names {

@@ -17,8 +17,8 @@ type process struct {
 	streams *streams
 }
 
-// Starts a command in this process group, with this terminal, these descriptors, limits and
-// signals. Signals are caught from before the start, so that none ends this process alone.
+// Starts a command in the same process group, with the same terminal, descriptors, limits and
+// signals. Signals are caught before the start, so that none ends only this process.
 func startCommand(words, environment []string, tail tailMode) (running, *cannotRun) {
 	caught := catchSignals()
 	streams := chooseStreams(tail)
@@ -32,9 +32,9 @@ func startCommand(words, environment []string, tail tailMode) (running, *cannotR
 	return &process{pid, streams}, nil
 }
 
-// Forks the program that the words name. A process that ignores SIGCHLD learns nothing of how its
-// children end: where the command shall ignore it, this program starts once more in its place, and
-// becomes the command there.
+// Forks the program that the words name. A process that ignores SIGCHLD cannot learn how its
+// children end. If the command has to ignore it, this program starts itself again in place of the
+// command, and that copy becomes the command.
 func spawn(words, environment []string, streams *streams) (pid int, failure *cannotRun) {
 	if isIgnoredAtStart(syscall.SIGCHLD) {
 		if self, err := os.Executable(); err == nil {
@@ -52,7 +52,7 @@ func spawn(words, environment []string, streams *streams) (pid int, failure *can
 
 const becomeCommand = "become-a-command-that-ignores-sigchld"
 
-// Replaces this process by a command that ignores SIGCHLD. Returns the exit code if it cannot.
+// Replaces this process with a command that ignores SIGCHLD. Returns an exit code if that fails.
 func becomeCommandOf(words []string) int {
 	signal.Ignore(syscall.SIGCHLD)
 	for _, number := range ignoredAtStart() {
@@ -71,8 +71,8 @@ func becomeCommandOf(words []string) int {
 	return failure.code
 }
 
-// Searches PATH as execvp(3) does: a folder that cannot be searched is remembered and passed by, a
-// file that is no program is a script of sh.
+// Searches PATH as execvp(3) does: a folder that cannot be searched is remembered and skipped, and
+// a file that is no program is run as a script by sh.
 func searchPath(words []string, start func(file string, words []string) error) *cannotRun {
 	program := words[0]
 	failure := syscall.ENOENT
@@ -127,7 +127,7 @@ func candidates(program string) []string {
 	return found
 }
 
-// Forks with this process' descriptors. Those beyond 2 are inherited: Go opens its own with
+// Forks with the descriptors of this process. Those above 2 are inherited: Go opens its own with
 // close-on-exec.
 func fork(file string, words, environment []string, streams *streams) (int, error) {
 	return syscall.ForkExec(file, words, &syscall.ProcAttr{
@@ -154,14 +154,14 @@ func (p *process) wait() (ended, string) {
 	return end, p.streams.finish()
 }
 
-// Signals that this process keeps to itself: of its children, of its own runtime and writes, and
-// those by which a terminal stops a background group, which stop this process too.
+// Signals that are not passed on: those about children, the Go runtime and writes, and those with
+// which a terminal stops a background group, which stop this process too.
 var own = []os.Signal{
 	syscall.SIGCHLD, syscall.SIGURG, syscall.SIGPIPE, syscall.SIGXFSZ, syscall.SIGXCPU, syscall.SIGTTIN, syscall.SIGTTOU,
 }
 
-// Catches every signal that ends or stops a process, but those that this process was started to
-// ignore: its child ignores them too. But for SIGCHLD (spawn).
+// Catches every signal that ends or stops a process, except those that this process was started to
+// ignore: its child ignores them too. SIGCHLD is an exception (see spawn).
 func catchSignals() chan os.Signal {
 	caught := make(chan os.Signal, 64)
 	signal.Notify(caught)
@@ -174,8 +174,8 @@ func catchSignals() chan os.Signal {
 	return caught
 }
 
-// Passes signals on, each once: those that the terminal has sent to the command itself are left
-// out. A SIGTSTP stops this process too.
+// Passes each signal on once, except those that the terminal has sent to the command as well. A
+// SIGTSTP stops this process too.
 func passSignalsOn(caught chan os.Signal, pid int) {
 	for received := range caught {
 		number, isNumber := received.(syscall.Signal)
@@ -201,7 +201,7 @@ func isOwn(number syscall.Signal) bool {
 	return slices.Contains(own, os.Signal(number))
 }
 
-// The environment block as the kernel has it: Go drops names that come twice.
+// The environment block as the kernel has it: Go drops repeated names.
 func originalEnvironment(environment []string) []string {
 	block, err := os.ReadFile("/proc/self/environ")
 	if err != nil || len(block) == 0 {
@@ -214,7 +214,7 @@ func originalEnvironment(environment []string) []string {
 	return entries
 }
 
-// Root has a spool of the system.
+// The spool of root is the system's.
 func spoolOfSystem() string {
 	if syscall.Getuid() == 0 {
 		return filepath.FromSlash("/var/spool/runledger")

@@ -19,8 +19,9 @@ type process struct {
 	passed  sync.WaitGroup
 }
 
-// Starts a command in this console, with this process' input and outputs. Ctrl-C and Ctrl-Break
-// come to it from the console itself: this process only ignores them until it has ended.
+// Starts a command in the same console, with the input and outputs of this process. It gets Ctrl-C
+// and Ctrl-Break from the console itself; this process only ignores them until the command has
+// ended.
 func startCommand(words, environment []string, tail tailMode) (running, *cannotRun) {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM)
 	program, err := exec.LookPath(words[0])
@@ -31,7 +32,7 @@ func startCommand(words, environment []string, tail tailMode) (running, *cannotR
 	command.Args[0] = words[0]
 	command.Env = environment
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// The words as the caller wrote them: programs split a command line by rules of their own.
+	// The words as the caller wrote them: each program has its own rules for splitting a command line.
 	command.SysProcAttr = &syscall.SysProcAttr{CmdLine: restOfCommandLine()}
 	p := &process{command: command, end: &lastBytes{}}
 	var reader, writer *os.File
@@ -126,7 +127,7 @@ func endLike(end ended) { os.Exit(end.code) }
 
 func originalEnvironment(environment []string) []string { return environment }
 
-// Neither is needed here: no process inherits a pipe without being told, and there are no signals.
+// Not needed on Windows: no process inherits a pipe unless told to, and there are no signals.
 const (
 	relayCommand  = "pass-standard-error-on"
 	becomeCommand = "become-a-command-that-ignores-sigchld"
@@ -148,7 +149,7 @@ func isDiskFull(number syscall.Errno) bool {
 	return number == handleDiskFull || number == diskFull
 }
 
-// A folder below a user's own is closed to others by what it inherits.
+// A folder below a user's own inherits permissions that exclude others.
 func requirePrivate(folder string) error {
 	_, err := os.Stat(folder)
 	return err

@@ -7,7 +7,7 @@ const optionsOfCompletion = "--automation --execution --description --tail --no-
 	"--spool --timeout-ms --url --token-file --ca-file --console --json --state --kind --error-id --from " +
 	"--since --to --q --limit --all --id --detail --help"
 
-// `runledger completion SHELL`: prints the completion of a shell.
+// `runledger completion SHELL`: prints the completion script for a shell.
 func runCompletion(args []string) (int, error) {
 	switch first(args) {
 	case "bash":

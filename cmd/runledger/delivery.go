@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// What became of an attempt.
+// The result of an attempt.
 type attempt int
 
 const (
@@ -26,16 +26,16 @@ const (
 	spooled                 // not sent; it waits in the spool
 )
 
-// Longest silence of Runledger. Then the attempt has failed.
+// How long Runledger may be silent before the attempt has failed.
 const answerTimeout = 10 * time.Second
 
-// Longest answer that is read, in bytes.
+// Maximum length of an answer, in bytes.
 const longestAnswer = 16 * 1024 * 1024
 
-// An event this old is not tried without its time.
+// Maximum age of an event that is retried without its time.
 const tooOld = 80 * 24 * time.Hour
 
-// Sends events to ingest, and notes why it could not.
+// Sends events to ingest, and notes why it failed.
 type delivery struct {
 	settings settings
 	note     func(problem string, isSetting bool)
@@ -47,7 +47,7 @@ func newDelivery(settings settings, note func(string, bool)) *delivery {
 	return &delivery{settings: settings, note: note}
 }
 
-// Settings may be right the next time: a file that is not there yet.
+// Reads the settings until they are valid: a file may not exist yet.
 func (d *delivery) connect() (*caller, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -61,7 +61,7 @@ func (d *delivery) connect() (*caller, error) {
 	return d.caller, err
 }
 
-// Tries once.
+// Makes one attempt.
 func (d *delivery) send(ctx context.Context, event outgoing) (attempt, []fieldError) {
 	caller, err := d.connect()
 	if err != nil {
@@ -89,7 +89,7 @@ func (d *delivery) send(ctx context.Context, event outgoing) (attempt, []fieldEr
 	return failed, nil
 }
 
-// Tries events in one request. Returns the keys of those that Runledger has recorded.
+// Makes one attempt for several events. Returns the keys of those that Runledger has recorded.
 func (d *delivery) sendMany(ctx context.Context, events []outgoing) map[string]bool {
 	done := map[string]bool{}
 	caller, err := d.connect()
@@ -100,7 +100,7 @@ func (d *delivery) sendMany(ctx context.Context, events []outgoing) map[string]b
 	for _, event := range events {
 		bodies = append(bodies, withKey(event.Body, event.Key))
 	}
-	// Each event is tried alone after a failure: that attempt says why.
+	// After a failure, each event is sent alone: that attempt says why.
 	answer, err := caller.post(ctx, "/v1/register/bulk/?partial=true", "", "["+strings.Join(bodies, ",")+"]")
 	if err != nil || answer.status != http.StatusCreated && answer.status != http.StatusMultiStatus {
 		return done
@@ -142,7 +142,7 @@ func isTimeRefused(answer answer) bool {
 	return answer.status == http.StatusBadRequest && len(errors) == 1 && errors[0].Pointer == "/occurred_at"
 }
 
-// A caller of Runledger on kept-alive connections. It follows no redirect.
+// Calls Runledger over kept-alive connections. It follows no redirect.
 type caller struct {
 	target target
 	client *http.Client
@@ -226,7 +226,7 @@ func (c *caller) send(ctx context.Context, method, path string, header http.Head
 	return answer{response.StatusCode, response.Header.Get("Location"), text}, err
 }
 
-// Returns the answer as soon as its headers are there.
+// Returns the answer as soon as its headers have arrived.
 func (c *caller) open(ctx context.Context, method, path string, header http.Header, body []byte) (*http.Response, error) {
 	address := strings.TrimSuffix(c.target.url.String(), "/") + path
 	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
@@ -241,7 +241,7 @@ func (c *caller) open(ctx context.Context, method, path string, header http.Head
 
 func (c *caller) close() { c.client.CloseIdleConnections() }
 
-// Says why a request got no answer. `peer` is what should answer.
+// Says why a request got no answer. `peer` names the server that should have answered.
 func reasonOf(err error, peer string) string {
 	var unknown x509.UnknownAuthorityError
 	if errors.As(err, &unknown) {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// `runledger doctor`: says what is set, what answers, and by how much the clocks differ. Exit code
-// 1 if something needs a person.
+// `runledger doctor`: says what is set, what answers, and how far the clocks differ. Exit code 1 if
+// something needs attention.
 func runDoctor(args []string) (int, error) {
 	options, _, err := parseOptions(args, optionSpec{texts: []string{"spool", "url", "token-file", "ca-file", "console"}}, "")
 	if err != nil {
@@ -62,7 +62,7 @@ func checkIngest(settings settings) bool {
 	finding("ingest", true, fmt.Sprintf("%s answers within %d ms", target.url, took.Milliseconds()))
 	canWrite := finding("token", pong.Scope != "read", fmt.Sprintf("of organization %s, scope %s", pong.Organization, pong.Scope))
 	ahead := before.Add(took / 2).Sub(pong.Time)
-	// Ingest refuses a time that is more than five minutes ahead.
+	// Ingest refuses times more than five minutes in the future.
 	return finding("clock", ahead.Abs() < 5*time.Minute, fmt.Sprintf("%.1f s ahead of Runledger's", ahead.Seconds())) && canWrite
 }
 
@@ -101,7 +101,7 @@ func checkConsole(settings settings) bool {
 	return finding("console", true, target.url.String()+" answers")
 }
 
-// Prints a line, and returns whether it is well.
+// Prints a line and returns isWell.
 func finding(what string, isWell bool, text string) bool {
 	mark := "ok"
 	if !isWell {

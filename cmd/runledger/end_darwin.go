@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Go's runtime keeps its own handlers of signals such as SIGSEGV: a shell has none.
+// Go's runtime keeps its own handlers of signals such as SIGSEGV; a shell has none.
 func restoreDefault(number syscall.Signal) {
 	switch number {
 	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGABRT:
@@ -15,5 +15,5 @@ func restoreDefault(number syscall.Signal) {
 	}
 }
 
-// Stops this process. Returns when it continues. SIGTSTP would come to Go's handler again.
+// Stops this process. Returns when it continues. A SIGTSTP would reach Go's handler again.
 func stopUntilContinued() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }

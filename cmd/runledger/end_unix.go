@@ -18,7 +18,7 @@ var signalNames = map[syscall.Signal]string{
 	syscall.SIGSYS: "SIGSYS",
 }
 
-// The name of a signal as kill(1) has it, with SIG.
+// The name of a signal as in kill(1), with SIG.
 func signalName(number syscall.Signal) string {
 	if name := signalNames[number]; name != "" {
 		return name
@@ -26,11 +26,11 @@ func signalName(number syscall.Signal) string {
 	return "SIG" + itoa(int(number))
 }
 
-// How long a signal to this process may take to end it.
+// How long a signal may take to end this process.
 const signalGrace = 2 * time.Second
 
-// Ends this process as the command ended: with its exit code, or by the same signal. The command
-// may have left a core dump; this process leaves no second one.
+// Ends this process as the command ended: with its exit code or by the same signal. The command may
+// have left a core dump; this process leaves none.
 func endLike(end ended) {
 	if end.signal == "" {
 		os.Exit(end.code)

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// The name of an error of the system, where it is a usual one.
+// The name of a common system error.
 func nameOfErrno(number syscall.Errno) string {
 	switch number {
 	case syscall.ENOENT:

@@ -15,13 +15,13 @@ type ended struct {
 	number int    // of the signal
 }
 
-// A command that runs. `wait` returns when it has ended and its output is passed on.
+// A running command. `wait` returns once it has ended and its output is passed on.
 type running interface {
 	wait() (end ended, tail string)
 }
 
-// Runs a command, reports it, and ends as the command ended. Nothing but wrong arguments keeps the
-// command from running.
+// Runs a command, reports it, and ends as the command ended. Only wrong arguments keep the command
+// from running.
 func runExec(args []string) (int, error) {
 	words, options, err := parseExec(args)
 	if err != nil {
@@ -78,8 +78,8 @@ func runExec(args []string) (int, error) {
 	return end.code, nil
 }
 
-// When the last lines of standard error are recorded: where it is the command's own, whenever it
-// can be read, or never.
+// When the last lines of standard error are recorded: if only the command writes to it, always, or
+// never.
 type tailMode int
 
 const (
@@ -88,7 +88,7 @@ const (
 	tailNever
 )
 
-// The command cannot be run. The code is the one that shells and env(1) have for it.
+// The command cannot be run. The exit code is the one that shells and env(1) use.
 type cannotRun struct {
 	program, reason string
 	code            int
@@ -131,8 +131,8 @@ func requireExecution(options values) error {
 	return nil
 }
 
-// The environment of a job: the names of its run, for `runledger event`, and no token. Other bytes
-// stay as they are, in their order.
+// The environment of a job: with the ids of its run, for `runledger event`, and without a token.
+// Everything else keeps its bytes and its order.
 func environmentOfJob(environment []string, more map[string]string) []string {
 	kept := make([]string, 0, len(environment)+len(more))
 	for _, entry := range originalEnvironment(environment) {
@@ -147,7 +147,7 @@ func environmentOfJob(environment []string, more map[string]string) []string {
 	return kept
 }
 
-// Says what would be sent, and whether the settings allow it. Starts nothing.
+// Prints what would be sent, and whether the settings allow it. Starts nothing.
 func dryRun(run subject, settings settings) (int, error) {
 	fmt.Printf("START %s %s %q\n", run.automation, run.execution, run.description)
 	if _, err := settings.ingest(); err != nil {

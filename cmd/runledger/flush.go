@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// `runledger flush`: sends what waits in the spool now. Exit code 1 if something still waits, or
-// was refused.
+// `runledger flush`: sends now what waits in the spool. Exit code 1 if something still waits or was
+// refused.
 func runFlush(args []string) (int, error) {
 	options, _, err := parseOptions(args, optionSpec{
 		texts: []string{"spool", "url", "token-file", "ca-file"},

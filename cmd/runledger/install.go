@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// `runledger install FOLDER`: copies this program into a folder, such as a volume that a job
-// shares. A program that runs there meanwhile keeps the old file.
+// `runledger install FOLDER`: copies this program into a folder, such as a volume shared with a
+// job. A copy that is running there keeps the old file.
 func runInstall(args []string) (int, error) {
 	_, words, err := parseOptions(args, optionSpec{}, positionalAllowed)
 	if err != nil {

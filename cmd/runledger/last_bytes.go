@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Of what a command wrote last, so many lines and characters are recorded.
+// How many of the last lines and characters of a command are recorded.
 const (
 	mostLines      = 20
 	mostCharacters = 100_000
 )
 
-// Bytes of the end that are kept: at most 100,000 characters fit.
+// Bytes kept of the end of the output: at most 100,000 characters fit.
 const (
 	sizeOfBlock = 64 * 1024
 	keptBlocks  = 7
 )
 
-// The end of what passes by, in blocks that are read into directly: nothing is copied.
+// The end of a stream, in blocks that are read into directly, without copies.
 type lastBytes struct {
 	blocks [][]byte // the last one is being filled
 	isCut  bool
 }
 
-// Where to read next.
+// Returns the buffer for the next read.
 func (l *lastBytes) space() []byte {
 	if len(l.blocks) == 0 || len(l.current()) == cap(l.current()) {
 		l.addBlock()
@@ -33,7 +33,7 @@ func (l *lastBytes) space() []byte {
 	return current[len(current):cap(current)]
 }
 
-// So many bytes of the space are filled.
+// Call it after a read that filled `length` bytes of the space.
 func (l *lastBytes) took(length int) {
 	at := len(l.blocks) - 1
 	l.blocks[at] = l.blocks[at][:len(l.blocks[at])+length]
@@ -55,7 +55,7 @@ func (l *lastBytes) addBlock() {
 // Sequences that move the cursor, colour or title (ECMA-48, and the strings that OSC begins).
 var terminalCodes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)|\x1b[@-Z\\\\-_]|\x1b[ -/]+[0-~]")
 
-// The last lines as text: whole lines where there are several, without terminal codes and NULs.
+// The last lines as text: only whole lines if there are several, without terminal codes and NULs.
 func (l *lastBytes) lastLines() string {
 	end := bytes.Join(l.blocks, nil)
 	lines := strings.Split(strings.TrimRight(cleanText(end), " \t\r\n\v\f"), "\n")
@@ -73,7 +73,7 @@ func (l *lastBytes) lastLines() string {
 }
 
 func cleanText(bytes []byte) string {
-	// Ranging over runes turns each byte that is no text into U+FFFD.
+	// The conversion to runes turns each invalid byte into U+FFFD.
 	text := string([]rune(string(bytes)))
 	return strings.ReplaceAll(terminalCodes.ReplaceAllString(text, ""), "\x00", "")
 }

@@ -8,13 +8,13 @@ import (
 	"os"
 )
 
-// Exit codes of wrong arguments. `exec` has that of env(1), since its command may use 2.
+// Exit codes for wrong arguments. `exec` uses that of env(1), since its command may use 2.
 const (
 	wrongUsageOfExec = 125
 	wrongUsage       = 2
 )
 
-// A command of the command line. It returns its exit code.
+// A subcommand. It returns its exit code.
 type command func(args []string) (int, error)
 
 func commands() map[string]command {
@@ -33,7 +33,7 @@ func commands() map[string]command {
 
 func main() {
 	args := os.Args[1:]
-	// What `exec` starts of itself.
+	// Copies of itself that `exec` starts.
 	switch first(args) {
 	case relayCommand:
 		relayRest()
@@ -85,7 +85,7 @@ func run(args []string) int {
 	return wrongUsage
 }
 
-// What follows `--` is the command of exec, with options of its own.
+// The command of exec follows `--`, with its own options.
 func wantsHelp(name string, args []string) bool {
 	if name == "help" || name == "--help" || name == "-h" {
 		return true
@@ -108,7 +108,7 @@ func first(list []string) string {
 	return list[0]
 }
 
-// Says something on standard error, in one line. The exit code never depends on who reads it.
+// Prints one line to standard error. The exit code never depends on whether anybody reads it.
 func say(message string) {
 	writeAll(2, []byte("runledger: "+message+"\n"))
 }

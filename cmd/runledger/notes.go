@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Sentences, each once, in order.
+// Sentences in order, without duplicates.
 type notes struct {
 	mutex sync.Mutex
 	said  []string

@@ -16,10 +16,10 @@ func usagef(format string, values ...any) error {
 	return &usageError{fmt.Sprintf(format, values...)}
 }
 
-// The form of an automation's id.
+// The format of an automation's id.
 var uuidForm = regexp.MustCompile(`(?i)^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$`)
 
-// Options of a command line, by name without dashes. A flag that is given has the value "true".
+// Options of a command line by name, without dashes. A given flag has the value "true".
 type values map[string]string
 
 // Which options a command has.
@@ -28,8 +28,8 @@ type optionSpec struct {
 	flags []string
 }
 
-// Reads `--name value`, `--name=value` and `--flag`. An error names any other argument; hint says
-// more about one that is no option.
+// Parses `--name value`, `--name=value` and `--flag`. An error names any other argument; `hint`
+// explains one that is no option.
 func parseOptions(args []string, spec optionSpec, hint string) (values, []string, error) {
 	found := values{}
 	var positional []string
@@ -58,7 +58,7 @@ func parseOptions(args []string, spec optionSpec, hint string) (values, []string
 				}
 				at++
 				value = args[at]
-				// The value is most probably missing, and this is the next option.
+				// Most likely the value is missing and this is the next option.
 				if strings.HasPrefix(value, "-") {
 					return nil, nil, usagef("%s needs a value before %q", raw, value)
 				}
@@ -71,5 +71,5 @@ func parseOptions(args []string, spec optionSpec, hint string) (values, []string
 	return found, positional, nil
 }
 
-// In place of a hint: arguments that are no options are returned.
+// In place of a hint: arguments that are no options are allowed and returned.
 const positionalAllowed = "\x00"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An event of this process, and what has become of it.
+// An event of this process, and its state.
 type ownEvent struct {
 	event    outgoing
 	wasTried bool   // by the spool
@@ -14,9 +14,9 @@ type ownEvent struct {
 	state    attempt
 }
 
-// Writes events to the spool and delivers them in the background, both in order and at the same
-// time: neither waits for a disk or a server that hangs. Each is in the spool until Runledger has
-// confirmed it. Sends afterwards what earlier runs, and the command itself, left there.
+// Writes events to the spool and delivers them, each in order and both in the background, so that
+// neither waits if the disk or the server hangs. An event stays in the spool until Runledger has
+// confirmed it. Afterwards it sends what earlier runs and the command itself have left there.
 type outbox struct {
 	spool     *spool
 	delivery  *delivery
@@ -32,8 +32,8 @@ type outbox struct {
 	ending  bool
 }
 
-// Pauses between attempts while the command runs. While there is nothing to do, the spool is looked
-// at for events of the command.
+// Pauses between attempts while the command runs. An idle outbox polls the spool for events of the
+// command.
 const (
 	firstPause   = 250 * time.Millisecond
 	longestPause = 10 * time.Second
@@ -51,10 +51,10 @@ func newOutbox(spool *spool, delivery *delivery, unspooled func(error)) *outbox 
 	return o
 }
 
-// A run adds so many events itself.
+// The number of events that a run itself adds.
 const mostOfOneRun = 3
 
-// Takes an event over. Returns at once.
+// Takes over an event. Returns immediately.
 func (o *outbox) add(event outgoing) {
 	one := &ownEvent{event: event}
 	o.mutex.Lock()
@@ -78,7 +78,7 @@ func (o *outbox) writeToSpool() {
 	}
 }
 
-// Takes an event out of the spool once it is both there and answered for good.
+// Removes an event from the spool once it is both stored there and finally answered.
 func (o *outbox) clear(one *ownEvent) {
 	o.mutex.Lock()
 	name, state := one.name, one.state
@@ -99,8 +99,8 @@ func (o *outbox) stir() {
 	}
 }
 
-// Returns when all is delivered; or when all is in the spool and an attempt has failed; at the
-// latest after the given time.
+// Returns once everything is delivered, or once everything is in the spool and an attempt has
+// failed, or after the given time.
 func (o *outbox) settle(within time.Duration) {
 	o.mutex.Lock()
 	o.ending = true
@@ -143,7 +143,7 @@ func (o *outbox) deliver() {
 	}
 }
 
-// True if nothing is left to do before the end.
+// True if nothing is left to do before this process ends.
 func (o *outbox) isOver(worked bool) bool {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -158,7 +158,7 @@ func (o *outbox) isOver(worked bool) bool {
 	return true
 }
 
-// False as soon as an attempt fails.
+// Returns false as soon as an attempt fails.
 func (o *outbox) deliverOwn() bool {
 	for one := o.next(); one != nil && o.ctx.Err() == nil; one = o.next() {
 		attempt, _ := o.delivery.send(o.ctx, one.event)
@@ -188,7 +188,7 @@ func (o *outbox) unsent() *ownEvent {
 	return nil
 }
 
-// Sends what others left, until an event of this process waits. False if an attempt fails.
+// Sends what others left, until an event of this process waits. Returns false if an attempt fails.
 func (o *outbox) deliverLeftovers() bool {
 	mine := map[string]bool{}
 	o.mutex.Lock()

@@ -16,20 +16,20 @@ import (
 	"time"
 )
 
-// What the reading commands ask, in their messages.
+// How messages name the server that the reading commands ask.
 const consolePeer = "RUNLEDGER_CONSOLE_URL"
 
-// Longest silence of the console.
+// How long the console may be silent.
 const consoleSilence = time.Minute
 
-// The read API takes at most so many items a page.
+// The maximum number of items per page of the read API.
 const pageSize = 100
 
 var filterOptions = []string{
 	"automation", "execution", "error-id", "from", "since", "to", "q", "limit", "console", "token-file", "ca-file",
 }
 
-// The parameter of the read API for each option that is one.
+// The read API's parameter for each option that has one.
 var parameterOf = map[string]string{
 	"automation": "automation", "execution": "execution_id", "error-id": "error_id",
 	"from": "from", "since": "from", "to": "to", "q": "q", "state": "state", "kind": "kind",
@@ -138,12 +138,12 @@ func connectToConsole(options values) (*caller, error) {
 	return newCaller(target, consoleSilence)
 }
 
-// The option of each parameter that the console may refuse.
+// The option for each parameter that the console may refuse.
 var optionOfParameter = map[string]string{
 	"execution_id": "--execution", "error_id": "--error-id",
 }
 
-// The error of an answer that is not 200. It names the option or the setting that leads to it.
+// The error for an answer that is not 200. It names the option or the setting at fault.
 func refusalOf(answer answer) error {
 	problem := answer.problem()
 	switch {
@@ -169,10 +169,11 @@ func refusalOf(answer answer) error {
 	return fmt.Errorf("the console answers %d: %s", answer.status, problem.Detail)
 }
 
-// Pause before the stream is opened again.
+// Pause before the stream is reopened.
 const reconnectPause = time.Second
 
-// `runledger tail`: prints events as they are stored, until a signal. It resumes after a cut.
+// `runledger tail`: prints events as they are stored, until a signal. It resumes after an
+// interruption.
 func runTail(args []string) (int, error) {
 	options, _, err := parseOptions(args, optionSpec{
 		texts: []string{"automation", "kind", "console", "token-file", "ca-file"},
@@ -181,7 +182,7 @@ func runTail(args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// A wrong filter would wait for ever.
+	// With a wrong filter it would wait forever.
 	kinds := []string{"START", "EVENT", "WARNING", "ERROR", "END"}
 	if kind, given := options["kind"]; given && !slices.Contains(kinds, kind) {
 		return 0, usagef("--kind must be one of %s", strings.Join(kinds, ", "))
@@ -210,7 +211,8 @@ func runTail(args []string) (int, error) {
 	}
 }
 
-// The id of the automation with an id or a name. An error when the console cannot tell which.
+// Returns the id of the automation with this id or name, or an error if that is ambiguous or
+// unknown.
 func automationOf(caller *caller, given string) (string, error) {
 	if given == "" || uuidForm.MatchString(given) {
 		return given, nil
@@ -232,7 +234,7 @@ type follower struct {
 	hasStarted       bool
 }
 
-// Follows the stream to its next cut. Final errors are those that trying again does not mend.
+// Follows the stream until it breaks. An error is final if a retry cannot help.
 func (f *follower) follow() (final bool, err error) {
 	header := http.Header{"Accept": {"text/event-stream"}}
 	if f.last != "" {
@@ -244,7 +246,7 @@ func (f *follower) follow() (final bool, err error) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	status := response.StatusCode
-	// A console that starts or is busy answers later.
+	// A console that is starting or busy answers later.
 	if status == http.StatusTooManyRequests || status >= 500 {
 		return false, fmt.Errorf("the console answers %d", status)
 	}

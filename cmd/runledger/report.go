@@ -16,14 +16,14 @@ type subject struct {
 	startedAt                          time.Time
 }
 
-// An event that shall reach Runledger once: the same key and body at each attempt.
+// An event that must reach Runledger once: each attempt uses the same key and body.
 type outgoing struct {
 	Key  string `json:"key"`
 	Body string `json:"body"`
 	At   int64  `json:"at"` // ms since the Unix epoch
 }
 
-// The body of an event, in the order in which it is sent.
+// The body of an event, with its fields in the order in which they are sent.
 type eventBody struct {
 	AutomationID     string  `json:"automation_id"`
 	ExecutionID      string  `json:"execution_id"`
@@ -47,7 +47,7 @@ func jsonOf(value any) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// Reports one run, beside it.
+// Reports one run while it runs.
 type report struct {
 	run      subject
 	outbox   *outbox
@@ -56,8 +56,8 @@ type report struct {
 	warnings *notes
 }
 
-// What became of a report. Problems are for those who look for them; warnings, which a person has
-// to mend, are for everybody.
+// The result of a report. Problems are shown only with --verbose; warnings, which a person has to
+// fix, are always shown.
 type reported struct{ problems, warnings []string }
 
 // Reports START. Never fails.
@@ -81,7 +81,7 @@ func startReport(run subject, settings settings) *report {
 	return r
 }
 
-// A full spool passes. Anything else is for people to change.
+// A full spool is temporary. Anything else needs a person.
 func (r *report) noteUnspooled(err error) {
 	var full *spoolFull
 	if errors.As(err, &full) {
@@ -91,7 +91,7 @@ func (r *report) noteUnspooled(err error) {
 	}
 }
 
-// Reports the end. Returns when all is delivered or spooled, or the time for it is over.
+// Reports the end. Returns once everything is delivered or spooled, or its time is up.
 func (r *report) end(end ended, tail string) reported {
 	now := time.Now()
 	said, id := fmt.Sprintf("exit code %d", end.code), fmt.Sprint(end.code)
@@ -113,7 +113,7 @@ func (r *report) body(kind, description string) eventBody {
 	return eventBody{AutomationID: r.run.automation, ExecutionID: r.run.execution, Event: kind, Description: description}
 }
 
-// The spool of the receiver that the settings name.
+// The spool for the receiver in the settings.
 func openSpool(settings settings) *spool {
 	folder, maxBytes, maxEvents, err := settings.spool()
 	if err != nil {
@@ -122,7 +122,7 @@ func openSpool(settings settings) *spool {
 	return &spool{folder: filepath.Join(folder, settings.receiverFolder()), maxBytes: maxBytes, maxEvents: maxEvents}
 }
 
-// `runledger event KIND [TEXT]`: adds an event to a run, inside its command or by its names.
+// `runledger event KIND [TEXT]`: adds an event to a run, inside its command or by its ids.
 func runEvent(args []string) (int, error) {
 	options, words, err := parseOptions(args, optionSpec{
 		texts: []string{"automation", "execution", "id", "detail", "spool", "url", "token-file", "ca-file", "timeout-ms"},
@@ -148,7 +148,7 @@ func runEvent(args []string) (int, error) {
 	outbox := newOutbox(openSpool(settings), delivery, func(err error) { unspooled.add("cannot spool the event: " + err.Error()) })
 	outbox.add(newEvent(body, time.Now()))
 	outbox.settle(timeout)
-	// An event that waits in the spool goes with the run, or with the next one.
+	// An event in the spool is sent with this run or with the next one.
 	if state := outbox.stateOfFirst(); state == recorded || state == spooled {
 		if options["verbose"] != "" {
 			for _, problem := range problems.all() {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// The option of the command line that wins over a setting of the environment.
+// The command-line option that overrides a setting of the environment.
 var optionOfSetting = map[string]string{
 	"RUNLEDGER_URL":             "--url",
 	"RUNLEDGER_TOKEN_FILE":      "--token-file",
@@ -38,8 +38,8 @@ func settingf(format string, values ...any) error {
 // The settings of a command: options, then the environment.
 type settings struct{ found map[string]string }
 
-// Where a command finds Runledger. `ca` holds certificates (PEM) to trust in place of the
-// well-known ones; empty if there are none.
+// Where a command finds Runledger. `ca` holds certificates (PEM) to trust instead of the system's;
+// empty if there are none.
 type target struct {
 	url   *url.URL
 	token string
@@ -63,7 +63,7 @@ func readSettings(options values, settingOf map[string]string) settings {
 			continue
 		}
 		found[name] = value
-		// A file of the command line wins over a token of the environment.
+		// A file on the command line overrides a token in the environment.
 		if token, isFile := strings.CutSuffix(name, "_FILE"); isFile && strings.HasSuffix(token, "TOKEN") {
 			delete(found, token)
 		}
@@ -74,7 +74,7 @@ func readSettings(options values, settingOf map[string]string) settings {
 // Where events go.
 func (s settings) ingest() (target, error) { return s.target("RUNLEDGER_URL", "RUNLEDGER_TOKEN") }
 
-// Where the record is read.
+// Where the record is read from.
 func (s settings) console() (target, error) {
 	return s.target("RUNLEDGER_CONSOLE_URL", "RUNLEDGER_READ_TOKEN")
 }
@@ -121,7 +121,7 @@ func (s settings) token(name string) (string, error) {
 }
 
 // The name of the receiver's folder in the spool: events of one organization must never reach
-// another. A token in a file may be replaced; then it is the same receiver. A job under `exec` has
+// another. A token in a file may be replaced; the receiver stays the same. A job under `exec` uses
 // the folder of its parent, since it does not know the token.
 func (s settings) receiverFolder() string {
 	if given := s.found["RUNLEDGER_RECEIVER"]; receiverForm.MatchString(given) && s.found["RUNLEDGER_TOKEN"] == "" {
@@ -137,7 +137,7 @@ func (s settings) receiverFolder() string {
 
 var receiverForm = regexp.MustCompile(`^[\da-f]{12}$`)
 
-// The folder of all spools, and the bounds of each.
+// The folder of all spools, and the limits of each.
 func (s settings) spool() (folder string, maxBytes, maxEvents int64, err error) {
 	if maxBytes, err = s.number("RUNLEDGER_SPOOL_MAX_BYTES", 16*1024*1024); err != nil {
 		return
@@ -151,7 +151,7 @@ func (s settings) spool() (folder string, maxBytes, maxEvents int64, err error) 
 	return
 }
 
-// Longest wait for Runledger after the end of the command.
+// Maximum wait for Runledger after the end of the command.
 func (s settings) timeout() (time.Duration, error) {
 	ms, err := s.number("RUNLEDGER_TIMEOUT_MS", 2_000)
 	return time.Duration(ms) * time.Millisecond, err
@@ -190,7 +190,7 @@ func readText(name, file string) ([]byte, error) {
 	return nil, settingf("%s names an unreadable file: %s (%s)", described(name), file, codeOf(err))
 }
 
-// The short name of a failure of the system, such as ENOENT.
+// The short name of a system error, such as ENOENT.
 func codeOf(err error) string {
 	var number syscall.Errno
 	if !errors.As(err, &number) {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// An event, as the read API has it.
+// An event as the read API returns it.
 type eventItem struct {
 	Automation  string  `json:"automation"`
 	Name        *string `json:"automation_name"`
@@ -21,7 +21,7 @@ type eventItem struct {
 	OccurredAt  *string `json:"occurred_at"`
 }
 
-// An execution, as the read API has it.
+// An execution as the read API returns it.
 type executionItem struct {
 	Automation   string   `json:"automation"`
 	Name         *string  `json:"automation_name"`
@@ -40,7 +40,7 @@ var styleOf = map[string]string{
 	"START": cyan, "WARNING": yellow, "ERROR": red, "END": green, "running": cyan, "failed": red, "succeeded": green,
 }
 
-// One line for an event, and the lines of its error below.
+// One line for an event, followed by the lines of its error.
 func eventText(item json.RawMessage) string {
 	var event eventItem
 	_ = json.Unmarshal(item, &event)
@@ -105,7 +105,7 @@ func hasColours() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(1)
 }
 
-// A text of a caller must not move the cursor or add lines.
+// Cleans a text: a producer's text must not move the cursor or add lines.
 func clean(text string) string {
 	return strings.Map(func(letter rune) rune {
 		isBidi := letter == 0x61c || letter >= 0x200e && letter <= 0x200f || letter >= 0x202a && letter <= 0x202e || letter >= 0x2066 && letter <= 0x2069

@@ -25,21 +25,21 @@ type spool struct {
 	sequence            int
 }
 
-// The spool is full. Later there may be room.
+// The spool is full. There may be room later.
 type spoolFull struct{ message string }
 
 func (e *spoolFull) Error() string { return e.message }
 
-// `<ms>-<number>-<key>-<bytes>.json`: names sort by time, and tell the size.
+// `<ms>-<number>-<key>-<bytes>.json`: names sort by time and include the size.
 var nameForm = regexp.MustCompile(`^(\d{15})-(\d{3,})-[\da-f-]{36}-(\d+)\.json$`)
 
-// A temporary file of this age is left of a process that was killed.
+// A temporary file of this age was left by a killed process.
 const abandoned = time.Hour
 
-// The folder, beside the events that wait, of those that Runledger refuses for good.
+// The folder, beside the waiting events, for events that Runledger refused for good.
 const refusedFolder = "refused"
 
-// Writes an event, and returns its name in the spool. Once it returns, a crash does not lose it.
+// Writes an event and returns its name in the spool. After that, a crash does not lose it.
 func (s *spool) add(event outgoing) (string, error) {
 	if s.unusable != nil {
 		return "", s.unusable
@@ -74,8 +74,8 @@ func (s *spool) write(event outgoing, text string) (string, error) {
 	return name, s.place(name, text)
 }
 
-// Makes the folder, and trusts it only if it belongs to this user and is closed to others: what
-// lies there is sent in the name of the owner of the token.
+// Makes the folder, and trusts it only if it belongs to this user and is closed to others: its
+// files are sent on behalf of the token's owner.
 func (s *spool) prepare() error {
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *spool) place(name, text string) error {
 func writeDurably(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		// The name of the file is another one each time, and says nothing.
+		// The file name is different each time and says nothing.
 		return fmt.Errorf("%s: %w", filepath.Dir(path), errors.Unwrap(err))
 	}
 	_, err = file.WriteString(text)
@@ -112,7 +112,7 @@ func writeDurably(path, text string) error {
 	return err
 }
 
-// The names of the events in the folder. Removes what killed processes left.
+// The names of the events in the folder. Removes files that killed processes left.
 func (s *spool) names() []string {
 	entries, err := os.ReadDir(s.folder)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *spool) names() []string {
 	return names
 }
 
-// The names of the events that wait, oldest first; none where the folder cannot be trusted.
+// The names of the waiting events, oldest first; none if the folder cannot be trusted.
 func (s *spool) waiting() []string {
 	if s.unusable != nil || requirePrivate(s.folder) != nil {
 		return nil
@@ -145,7 +145,7 @@ func (s *spool) refused() int {
 	return len(entries)
 }
 
-// False if another process has removed the event meanwhile, or the file is damaged.
+// Reads an event. `gone` if another process has removed it, not `ok` if the file is damaged.
 func (s *spool) read(name string) (event outgoing, ok bool, gone bool) {
 	text, err := os.ReadFile(filepath.Join(s.folder, name))
 	if err != nil {
@@ -155,10 +155,10 @@ func (s *spool) read(name string) (event outgoing, ok bool, gone bool) {
 	return event, err == nil && event.Key != "" && event.Body != "" && event.At > 0, false
 }
 
-// Removes an event, or does nothing if another process has.
+// Removes an event, unless another process already has.
 func (s *spool) remove(name string) { _ = os.Remove(filepath.Join(s.folder, name)) }
 
-// Sets an event aside that Runledger refuses for good: people look at it.
+// Sets aside an event that Runledger refused for good, for people to look at.
 func (s *spool) setAside(name string) {
 	aside := filepath.Join(s.folder, refusedFolder)
 	_ = os.Mkdir(aside, 0o700)

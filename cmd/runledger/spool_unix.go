@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// As ssh does with its files.
+// The same rule as that of ssh for its files.
 func requirePrivate(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The descriptors 1 and 2 of a command. Standard error passes through a pipe of this process where
-// that changes nothing for the command: then its end can be recorded, and nothing of others.
+// The descriptors 1 and 2 of a command. Standard error passes through a pipe of this process if
+// that changes nothing for the command: then its last lines can be recorded, and nothing of others.
 type streams struct {
 	reader, writer *os.File
 	isJoined       bool // standard output passes through the pipe too
@@ -29,7 +29,7 @@ func chooseStreams(mode tailMode) *streams {
 	isSame := !wasClosedAtStart(1) && syscall.Fstat(1, &out) == nil && out.Dev == stderr.Dev && out.Ino == stderr.Ino && !isNull(stderr)
 	kind := stderr.Mode & syscall.S_IFMT
 	canPass := kind == syscall.S_IFIFO || kind == syscall.S_IFREG || isNull(stderr)
-	// Two writers of one file keep their order only together, and then both are recorded.
+	// If both outputs are one file, only a shared pipe keeps their order, and it records both.
 	if isSame && mode != tailAlways || !canPass && mode != tailAlways {
 		return &streams{}
 	}
@@ -50,7 +50,7 @@ func (s *streams) files() []uintptr {
 	files := []uintptr{0, 1, 2}
 	if s.writer != nil {
 		fd := s.writer.Fd()
-		// Go makes pipes that do not block; the command expects one that does.
+		// Go makes non-blocking pipes; the command expects a blocking one.
 		_ = syscall.SetNonblock(int(fd), false)
 		files[2] = fd
 		if s.isJoined {
@@ -82,7 +82,7 @@ func (s *streams) abandon() {
 	}
 }
 
-// Passes on what comes, at once and unchanged, until the end of the pipe or a deadline.
+// Passes everything on, immediately and unchanged, until the end of the pipe or a deadline.
 func (s *streams) pass() {
 	defer close(s.done)
 	for {
@@ -97,8 +97,8 @@ func (s *streams) pass() {
 	}
 }
 
-// False when nobody reads on: then the pipe closes, and the command gets SIGPIPE at its next write,
-// as without this process.
+// Returns false if nobody reads any more: then the pipe closes, and the command gets SIGPIPE at its
+// next write, as without this process.
 func (s *streams) forward(chunk []byte) bool {
 	s.end.took(len(chunk))
 	if writeAll(2, chunk) {
@@ -109,8 +109,8 @@ func (s *streams) forward(chunk []byte) bool {
 	return false
 }
 
-// Returns the last lines, once all that the command wrote is passed on. If another process still
-// has the pipe, this program goes on in the background and passes on for it.
+// Returns the last lines once everything that the command wrote is passed on. If another process
+// still holds the pipe, a copy of this program keeps passing on in the background.
 func (s *streams) finish() string {
 	if s.reader == nil {
 		return ""
@@ -124,7 +124,7 @@ func (s *streams) finish() string {
 	return s.end.lastLines()
 }
 
-// Reads what the pipe holds. True at the end of the pipe: nobody else has it.
+// Reads what the pipe holds. Returns true at its end: no other process holds it.
 func (s *streams) drain() bool {
 	connection, err := s.reader.SyscallConn()
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *streams) handOver() {
 	_ = rest.Start()
 }
 
-// Passes standard input on to standard error, to its end.
+// Passes standard input on to standard error, until its end.
 func relayRest() {
 	buffer := make([]byte, 64*1024)
 	_ = syscall.SetNonblock(0, false)
@@ -184,7 +184,7 @@ func relayRest() {
 	}
 }
 
-// False when nobody reads on. Waits where the file takes nothing now and does not block either.
+// Returns false if nobody reads any more. Waits while a non-blocking file accepts nothing.
 func writeAll(fd int, chunk []byte) bool {
 	for len(chunk) > 0 {
 		length, err := syscall.Write(fd, chunk)

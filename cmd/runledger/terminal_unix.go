@@ -13,7 +13,7 @@ func isTerminal(fd int) bool {
 	return ioctl(fd, getAttributes, unsafe.Pointer(&state)) == nil
 }
 
-// True when this process group is the one that the keys of the terminal send signals to.
+// True if the keys of the terminal send signals to this process group.
 func isInForeground() bool {
 	fd, err := syscall.Open("/dev/tty", syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -32,7 +32,7 @@ func ioctl(fd int, request uintptr, argument unsafe.Pointer) error {
 	return nil
 }
 
-// The home directory: of the environment, or of the list of users.
+// The home directory, from the environment or from the user database.
 func homeFolder() string {
 	if home, given := os.LookupEnv("HOME"); given {
 		return home

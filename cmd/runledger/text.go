@@ -8,7 +8,7 @@ import (
 
 func utf16Of(text string) []uint16 { return utf16.Encode([]rune(text)) }
 
-// A surrogate without its other half is left out.
+// Decodes UTF-16. A second half of a surrogate pair at the start is left out.
 func textOf(units []uint16) string {
 	if len(units) > 0 && units[0] >= 0xdc00 && units[0] <= 0xdfff {
 		units = units[1:]

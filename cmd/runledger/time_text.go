@@ -8,11 +8,11 @@ import (
 
 var timeAgo = regexp.MustCompile(`^(\d{1,6})([smhdw])$`)
 
-// In seconds: a time.Duration ends after 292 years.
+// In seconds, because a time.Duration ends after 292 years.
 var unitOfTime = map[string]int64{"s": 1, "m": 60, "h": 3_600, "d": 24 * 3_600, "w": 7 * 24 * 3_600}
 
-// A time as the read API takes it: `now`, `today`, `yesterday`, a date of the local time zone, or a
-// time ago such as 90m. Any other text stays as it is, for the console to read or refuse.
+// Converts `now`, `today`, `yesterday`, a date in the local time zone, or a time ago such as 90m
+// for the read API. Any other text stays as it is, for the console to accept or refuse.
 func timeText(text string, now time.Time) string {
 	at, isKnown := relativeTime(text, now)
 	if !isKnown {

@@ -50,7 +50,7 @@ function isFailing({ health }: AutomationView): boolean {
   return (health?.failuresInARow ?? 0) > 0;
 }
 
-/** True if the owner declared which failures matter and none does now, or that none matters. */
+/** True if the owner declared which failures matter and none does now, or suspended it. */
 function isAllowed({ declaration }: AutomationView): boolean {
   if (declaration?.suspend === true) return true;
   return declaration?.expect?.failures !== undefined && declaration.verdicts !== null;

@@ -60,7 +60,7 @@ function errorBody(ctx: Context, problem: Problem, site: Site, organization: str
     <p class="actions">
       ${faults.length > 0 && html`<a class="button primary" href="${ctx.path}">Clear the filters</a>`}
       ${problem.status >= 429 && html`<a class="button primary" href="${ctx.url}">Try again</a>`}
-      <a class="button" href="${start}">To the start</a>
+      <a class="button" href="${start}">Go to the start page</a>
     </p>
   </div>`;
 }
@@ -76,7 +76,7 @@ function words(
   }
   if (status === 403) return { headline: 'You may not do that', advice: detail };
   if (status === 400 && faults > 0)
-    return { headline: 'These filters do not work', advice: 'The address has parameters with a fault.' };
+    return { headline: 'These filters do not work', advice: 'The address has invalid parameters.' };
   if (status === 400) return { headline: 'That did not work', advice: detail };
   if (status === 429) return { headline: 'Too many requests', advice: detail };
   if (status === 503) {

@@ -1,4 +1,4 @@
-/** Reads that viewers share: those of one key within a short time get one answer. */
+/** Shares reads among viewers: those of one key within a short time get the same answer. */
 export class SharedReads<Value> {
   readonly #forMs: number;
   readonly #now: () => number;
@@ -10,7 +10,10 @@ export class SharedReads<Value> {
     this.#now = now;
   }
 
-  /** The answer of a read that began within `forMs`, or of a new one. No failure is kept. */
+  /**
+   * The answer of a read that began within the last `forMs`, or of a new one. Failures are not
+   * kept.
+   */
   get(key: string, read: () => Promise<Value>): Promise<Value> {
     const now = this.#now();
     for (const [old, { at }] of this.#reads) if (now - at >= this.#forMs) this.#reads.delete(old);

@@ -2,7 +2,7 @@ import type { Assets } from './assets.ts';
 
 /** The addresses of the console, as pages link to them. */
 export class Site {
-  /** The path of CONSOLE_PUBLIC_URL, without a slash at its end. */
+  /** The path of CONSOLE_PUBLIC_URL, without a trailing slash. */
   readonly base: string;
   readonly publicUrl: URL;
   readonly #assets: Assets;
@@ -36,13 +36,13 @@ export class Site {
     return this.of(organization, 'events.csv', { ...filters, bom: 'true' });
   }
 
-  /** The proof of an event, a file. */
+  /** The proof of an event, as a file. */
   proof(organization: string, eventId: string): string {
     return this.of(organization, `proofs/${eventId}`);
   }
 }
 
-/** Parameters of an address; undefined and empty ones are left out, but for an empty `error_id`. */
+/** Parameters of an address. Undefined and empty ones are left out, except an empty `error_id`. */
 export type Parameters = Readonly<Record<string, string | number | undefined>>;
 
 export function queryOf(parameters: Parameters): string {

@@ -1,12 +1,13 @@
 import type { Context } from '../intake/http/page-route.ts';
 import { maySee, type FindViewer } from './viewer.ts';
 
-/** Without an answer about the session for so long, in ms, a long answer ends. */
+/** How long a stream may go on without an answer about the session, in ms. */
 const longestDoubtMs = 30_000;
 
 /**
- * Returns a function that says whether a viewer may still see an organization. It answers at once
- * with what Postgres said last, and asks again. False half a minute after Postgres last answered.
+ * Returns a function that says whether a viewer may still see an organization. It returns the last
+ * answer of Postgres at once and asks again in the background; after half a minute without an
+ * answer it returns false.
  */
 export function stillViewer(ctx: Context, organization: string, findViewer: FindViewer): () => boolean {
   let allowed = true;
@@ -19,7 +20,7 @@ export function stillViewer(ctx: Context, organization: string, findViewer: Find
       allowed = viewer !== undefined && maySee(viewer, organization);
       answeredAt = performance.now();
     } catch {
-      // Postgres does not answer: the last answer holds for a while.
+      // Postgres does not answer: the last answer stands for a while.
     } finally {
       asking = false;
     }

@@ -3,7 +3,7 @@ import type { Viewer } from '../login/viewer.ts';
 
 export type { FindViewer, Viewer } from '../login/viewer.ts';
 
-/** What a viewer does, for the access log; looking is none. */
+/** What a viewer does, for the access log. Looking is not an action. */
 export type Action = 'tested' | 'issued' | 'rotated' | 'revoked' | 'named' | 'refused';
 
 /** Notes that a viewer looks at an organization. Called before the record is read. */
@@ -15,7 +15,7 @@ export type NoteAccess = (
   detail?: string,
 ) => Promise<void> | void;
 
-/** True if the viewer may see the organization. Who may create one sees it before it is there. */
+/** True if the viewer may see the organization, including a new one that the viewer may create. */
 export function maySee({ organizations, administers }: Viewer, organization: string): boolean {
   return organizations.includes(organization) || (administers === true && isOrganizationName(organization));
 }
@@ -25,7 +25,7 @@ export function owns({ owned = [], administers }: Viewer, organization: string):
   return owned.includes(organization) || (administers === true && isOrganizationName(organization));
 }
 
-/** The name of an organization that can be created: Kubernetes takes it as a label. */
+/** True if an organization may have this name: Kubernetes must accept it as a label value. */
 export function isOrganizationName(name: string): boolean {
   return /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(name);
 }

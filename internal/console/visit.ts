@@ -20,11 +20,11 @@ export interface Console {
   streams: Streams;
   readMetrics: ConsoleMetrics;
   findViewer: FindViewer;
-  /** The https address of ingest, for examples; undefined if it is not known. */
+  /** The https address of ingest, for examples; undefined if unknown. */
   ingestUrl?: URL | undefined;
-  /** Files on this machine, as a shell takes them, where Runledger runs for one person. */
+  /** File paths quoted for a shell, where Runledger runs on the reader's own machine. */
   localFiles?: { organization: string; certificate: string; token: string } | undefined;
-  /** The figures of overviews, by organization and window: their viewers share them. */
+  /** The figures of overviews, by organization and window, shared by their viewers. */
   overviews: SharedReads<OverviewData>;
   /** The names of declared automations by id, by organization. */
   names: SharedReads<ReadonlyMap<string, string>>;
@@ -35,9 +35,9 @@ export interface Console {
     organization: string,
     webhook: { namespace: string; name: string },
   ) => Promise<'sent' | 'waiting' | 'gone'>;
-  /** Makes and revokes tokens. */
+  /** Creates and revokes tokens. */
   tokens: TokenDesk;
-  /** What owners declare here, and how it is written as a file of resources. */
+  /** What owners declare in the console, and how it is written as a file of resources. */
   automations: {
     get(organization: string, automationId: string): Promise<unknown>;
     save(organization: string, automationId: string, spec: object): Promise<boolean>;
@@ -46,24 +46,24 @@ export interface Console {
   toYaml: (value: unknown) => string;
   /** The newest entries of an organization's access log, before a position. */
   listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;
-  /** The path that logs a person in again; undefined where only a proxy or a link does. */
+  /** The path of a new login; undefined where only a proxy or a link logs people in. */
   loginAgain: string | undefined;
   /** Age from which a running execution counts as overdue, in ms. */
   overdueAfterMs: number;
 }
 
-/** A request of a viewer for a page of an organization that the viewer may see. */
+/** A viewer's request for a page of an organization that the viewer may see. */
 export interface Visit {
   ctx: Context;
   viewer: Viewer;
   organization: string;
-  /** The time of the request, in ms: all ages on a page are relative to it. */
+  /** The time of the request, in ms; all ages on a page are relative to it. */
   now: number;
   /** The zone of all times on the page. */
   zone: PageZone;
-  /** The id token of an owner who has logged in within the last hour; on screens of owners. */
+  /** On screens for owners: the id token of an owner who logged in within the last hour. */
   proof: string | undefined;
-  /** Notes an act in the access log. */
+  /** Records an action in the access log. */
   note: (action: Action, detail: string) => Promise<void> | void;
 }
 
@@ -73,20 +73,20 @@ export interface Screen {
   path: string;
   /** Default: GET and HEAD. */
   method?: 'POST';
-  /** What it does, for the access log. Default: it shows something. */
+  /** Its action, for the access log. Default: the viewer looks. */
   action?: Action;
   answer: (visit: Visit, console: Console) => Promise<void> | void;
-  /** True for owners of the organization only. An act of theirs notes itself. */
+  /** Limits the screen to owners of the organization. Their actions write their own log entries. */
   owner?: true;
-  /** True for an act with a credential: it needs a login of the last hour. */
+  /** Set for an action on a credential: it needs a login within the last hour. */
   recent?: true;
-  /** True if it shows texts of events: it needs more memory. */
+  /** Set if it shows texts of events, which needs more memory. */
   texts?: true;
-  /** What it is beside a page: an open stream or a file of any length. Both take room. */
+  /** Set for an open stream or a file of any length: both are limited. */
   limit?: 'streams' | 'exports';
 }
 
-/** True for a request of htmx for a part of a page. */
+/** True if htmx requests a part of a page. */
 export function wantsPart(ctx: Context): boolean {
   return ctx.get('HX-Request') === 'true';
 }

@@ -5,7 +5,7 @@ import type { PageZone } from './page-zone.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** The windows that screens offer, and the step of their charts. */
+/** The windows that screens offer, with the step of their charts. */
 export const windows = {
   '24h': { words: 'Last 24 hours', ms: day, stepMs: hour },
   '7d': { words: 'Last 7 days', ms: 7 * day, stepMs: 6 * hour },
@@ -24,8 +24,8 @@ export const windowNames: readonly WindowName[] = ['24h', '7d', '30d'];
 export const windowParameter = { window: oneOf(windowNames) } as const;
 
 /**
- * The window up to now, the same wherever it is named. It begins with a whole step of the zone, so
- * that every bar but the last is whole.
+ * The window up to now, the same on every page. It starts at a step boundary in the zone, so every
+ * bar except the last covers a whole step.
  */
 export function stepsOf(name: AutomationWindow, now: number, zone: PageZone): Steps {
   const { ms, stepMs } = windows[name];
@@ -34,7 +34,7 @@ export function stepsOf(name: AutomationWindow, now: number, zone: PageZone): St
   return { from: new Date(end - ms), to: new Date(Math.max(now, end)), stepMs, offsetMs };
 }
 
-/** The begins of all steps, in ms. */
+/** The starts of all steps, in ms. */
 export function beginsOf({ from, to, stepMs }: Steps): number[] {
   const count = Math.ceil((to.getTime() - from.getTime()) / stepMs);
   return Array.from({ length: count }, (_, index) => from.getTime() + index * stepMs);

@@ -1,4 +1,4 @@
-/** A link of an automation, for people. */
+/** A link that people see beside an automation. */
 export interface AutomationLink {
   title: string;
   url: string;
@@ -7,29 +7,31 @@ export interface AutomationLink {
 /** When an automation counts as failing. */
 export type DeclaredFailures =
   | { consecutive: number }
-  /** At least so many failed runs within a duration. */
+  /** At least `count` failed runs within a duration. */
   | { count: number; within: string }
-  /** At least so many percent of the last `of` runs. */
+  /** At least `rate` percent of the last `of` runs. */
   | { rate: number; of: number }
-  /** No failure is told, whatever the default of the organization is. */
+  /** No failure raises an alert, whatever the organization's default. */
   | { never: true };
 
 /** Expectations as people declare them; durations are texts such as `1h30m`. */
 export interface DeclaredExpectation {
   /** A cron expression of five fields. */
   schedule?: string;
-  /** Longest time between two starts. */
+  /** Maximum time between two starts. */
   every?: string;
   /** An IANA time zone. Default: UTC. */
   timeZone?: string;
   /** How late a start may be. Default: 10m. */
   grace?: string;
-  /** How early a start counts for its time: at most half the interval. Default: 5m. */
+  /** How early a start may be and still count: at most half the interval. Default: 5m. */
   early?: string;
-  /** How long any run may take. */
+  /** Maximum duration of a run. */
   maxDuration?: string;
   failures?: DeclaredFailures;
-  /** A run without END counts as lost after so long without an event, or `never`. Default: 7d. */
+  /**
+   * How long a run without an END may be silent before it counts as lost, or `never`. Default: 7d.
+   */
   lostAfter?: string;
 }
 
@@ -52,7 +54,7 @@ export interface Expectation {
   earlyMs: number;
   maxDurationMs: number | undefined;
   lostAfterMs: number | undefined;
-  /** False: a lost run is marked, and not told. */
+  /** If false, a lost run is marked but raises no alert. */
   tellsLost: boolean;
   failures:
     | { kind: 'consecutive'; consecutive: number }

@@ -1,10 +1,10 @@
-/** A cron expression of five fields, read. */
+/** A parsed cron expression of five fields. */
 export interface Cron {
   minutes: readonly number[];
   hours: readonly number[];
-  /** True for `*`, for `*` with a step, and for a list of every hour. */
+  /** True for `*`, for `*` with a step, and for a list of all hours. */
   everyHour: boolean;
-  /** True for a day that is expected. `month` is 1 to 12, `day` the day of the month. */
+  /** True if the expression expects runs on this day. */
   isOn(day: CalendarDay): boolean;
 }
 
@@ -24,7 +24,7 @@ interface Field {
   name: string;
   min: number;
   max: number;
-  /** Words for numbers, the first for `min`. */
+  /** Names of the numbers; the first stands for `min`. */
   words: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const fields = [
   { name: 'day of the week', min: 0, max: 7, words: weekdays },
 ] as const satisfies readonly Field[];
 
-/** What Kubernetes and other schedulers take in place of five fields. */
+/** What Kubernetes and other schedulers accept in place of five fields. */
 export const cronAliases: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
@@ -50,8 +50,8 @@ export const cronAliases: Readonly<Record<string, string>> = {
 const [minuteField, hourField, dayField, monthField, weekdayField] = fields;
 
 /**
- * Reads a cron expression as Vixie cron and Kubernetes do: `N/step` runs from N to the largest
- * value, and if both days are given, one of them is enough. `L` is the last day of the month.
+ * Parses a cron expression as Vixie cron and Kubernetes do: `N/step` runs from N to the largest
+ * value, and if both day fields are given, either may match. `L` is the last day of the month.
  * @throws {CronProblem} for any other text.
  */
 export function readCron(text: string): Cron {
@@ -78,7 +78,7 @@ export function readCron(text: string): Cron {
   };
 }
 
-/** A text that is the same for all expressions of the same times. */
+/** A canonical text: the same for all expressions with the same times. */
 export function meaningOfCron(text: string): string {
   const [, , day = '', month = '', weekday = ''] = text.trim().split(/\s+/);
   const { minutes, hours, everyHour } = readCron(text);
@@ -95,10 +95,10 @@ export function meaningOfCron(text: string): string {
   ]);
 }
 
-/** What is wrong with a cron expression, as the end of a sentence. */
+/** An error in a cron expression; its message completes a sentence. */
 export class CronProblem extends Error {}
 
-/** Says why there are not five fields, for the forms of other schedulers. */
+/** Explains why an expression does not have five fields, such as one for another scheduler. */
 function problemOfFields([first = '', ...more]: readonly string[]): string {
   const alias = Object.hasOwn(cronAliases, first.toLowerCase()) ? cronAliases[first.toLowerCase()] : undefined;
   if (alias !== undefined) return `write ${first} as ${alias}`;

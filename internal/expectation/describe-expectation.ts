@@ -30,7 +30,7 @@ function describeFailures(failures: DeclaredFailures): string {
   return `fewer than ${failures.rate} % of the last ${failures.of} runs fail`;
 }
 
-/** A duration as declared, for people. */
+/** A declared duration in words. */
 function spoken(text: string): string {
   const ms = readDuration(text);
   return ms === undefined ? text : describeDuration(ms);

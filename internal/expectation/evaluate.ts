@@ -7,23 +7,25 @@ import type { History, Run } from './history.ts';
 import type { Schedules } from './schedules.ts';
 import type { Finding, Verdict } from './verdict.ts';
 
-/** Most verdicts of a kind that an automation has at once: the newest ones. */
+/** Maximum number of verdicts of one kind per automation; the newest are kept. */
 const mostVerdicts = 20;
 
 /** The outcome of an evaluation. */
 export interface Evaluation {
-  /** All that was not met, oldest first; also what is over, or known to end. */
+  /** Every expectation that was not met, oldest first, even if that is over or its end is known. */
   findings: Finding[];
   /** What is not met at the watermark. */
   verdicts: Verdict[];
-  /** The watermark at which the verdicts can change without new events; Infinity if none. */
+  /**
+   * The next watermark at which verdicts can change without new events; Infinity if there is none.
+   */
   nextAt: number;
 }
 
 /**
  * Compares the history with the expectations, up to the watermark. The result depends on nothing
- * else: not on the order of runs or gaps, and of earlier evaluations on the open alerts only.
- * Events after the watermark can only end a finding: a run that started by now is not missing.
+ * else: not on the order of runs or gaps, and on earlier evaluations only through open alerts.
+ * Events after the watermark can only end a finding: a run that has started by now is not missing.
  */
 export function evaluate(
   expectation: Expectation,
@@ -45,12 +47,12 @@ export function evaluate(
   };
 }
 
-/** An automation that sends no END may have thousands of runs that are lost. */
+/** An automation that sends no END may have thousands of lost runs. */
 function fewOfEach(findings: readonly Finding[]): Finding[] {
   return [...Map.groupBy(findings, ({ kind }) => kind).values()].flatMap((same) => same.slice(-mostVerdicts));
 }
 
-/** A late start holds until the next run starts. */
+/** A verdict on a late start holds until the next run starts. */
 function holds({ kind, from, until }: Finding, runs: readonly Run[], watermark: number): boolean {
   if (kind !== 'late') return until === undefined;
   return from <= watermark && !runs.some(({ startedAt }) => startedAt > from && startedAt <= watermark);

@@ -31,14 +31,14 @@ export class Fields {
     return this.problem(name, 'is required');
   }
 
-  /** Reports each field that is not among these. */
+  /** Reports each unknown field. */
   only(known: readonly string[]): void {
     for (const name of this.names()) {
       if (!known.includes(name)) this.problem(name, `is unknown; known are ${known.join(', ')}`);
     }
   }
 
-  /** A text; undefined if the field is absent or wrong. */
+  /** A text; undefined if the field is absent or invalid. */
   text(name: string, longest = 1_000): string | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
@@ -47,7 +47,7 @@ export class Fields {
     return fault === undefined ? value : this.problem(name, fault);
   }
 
-  /** A list of texts, each as {@link text}; undefined if the field is absent or wrong. */
+  /** A list of texts, each as in {@link text}; undefined if the field is absent or invalid. */
   texts(name: string, most: number, longest: number): string[] | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;

@@ -6,19 +6,19 @@ import { zoneOf } from './start-rule.ts';
 import type { Part, Question } from './question.ts';
 import type { Finding } from './verdict.ts';
 
-/** The occurrence of failing: an automation fails once at a time. */
+/** The one occurrence of `failing`: an automation has at most one at a time. */
 export const failing = 'failing';
 
 type Rule = NonNullable<Expectation['failures']>;
 
-/** The outcome of a run, from a time on, in ms since the Unix epoch. */
+/** The outcome of a run from a time on, in ms since the Unix epoch. */
 interface Outcome {
   run: Run;
   at: number;
   failed: boolean;
 }
 
-/** Finds the times in which too many runs failed. */
+/** Finds the periods in which too many runs failed. */
 export function findFailures({ expectation, history, watermark, schedules }: Question): Part {
   const { failures } = expectation;
   if (failures === undefined) return { findings: [], nextAt: Infinity };
@@ -44,8 +44,8 @@ export function findFailures({ expectation, history, watermark, schedules }: Que
 }
 
 /**
- * A run has failed from its first ERROR on, and succeeded with an END without one. An ERROR after
- * the END turns it round.
+ * A run has failed from its first ERROR on, and has succeeded with an END if no ERROR came before.
+ * An ERROR after the END turns the success into a failure.
  */
 function outcomesOf(run: Run): Outcome[] {
   const { failedAt = Infinity, endedAt = Infinity } = run;
@@ -57,19 +57,19 @@ function byTime(a: Outcome, b: Outcome): number {
   return a.at - b.at || (a.run.executionId < b.run.executionId ? -1 : 1);
 }
 
-/** When the rule can begin or cease to hold: an outcome is known, or a failure is too old. */
+/** When the rule can begin or cease to hold: an outcome becomes known, or a failure expires. */
 function timesOfChange(rule: Rule, outcomes: readonly Outcome[]): number[] {
   const times = outcomes.map(({ at }) => at);
   const expiries = rule.kind === 'count' ? outcomes.filter(isFailed).map(({ at }) => at + rule.withinMs) : [];
   return [...new Set([...times, ...expiries])].toSorted((a, b) => a - b);
 }
 
-/** How the rule holds at a time; undefined if it does not. */
+/** The failures for which the rule holds at a time; undefined if it does not hold. */
 function failingAt(rule: Rule, outcomes: readonly Outcome[], time: number): Omit<Failing, 'until'> | undefined {
   const known = new Map<Run, Outcome>();
   for (const outcome of outcomes) {
     if (outcome.at > time) break;
-    // The later outcome of a run takes a later place.
+    // The later outcome of a run moves it to a later place.
     known.delete(outcome.run);
     known.set(outcome.run, outcome);
   }

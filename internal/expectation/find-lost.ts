@@ -4,8 +4,8 @@ import { zoneOf } from './start-rule.ts';
 import type { Part, Question } from './question.ts';
 
 /**
- * Finds runs that have neither ended nor failed, and have sent no event for so long that nobody
- * expects their END. A gap of the record changes nothing: it says what the record has.
+ * Finds runs that have neither ended nor failed, and have been silent for so long that nobody
+ * expects their END. A gap in the record does not matter: the verdict says what the record has.
  */
 export function findLost({ expectation, history, watermark, schedules }: Question): Part {
   const { lostAfterMs, tellsLost } = expectation;
@@ -19,7 +19,7 @@ export function findLost({ expectation, history, watermark, schedules }: Questio
       part.nextAt = Math.min(part.nextAt, from);
       continue;
     }
-    // Runs that were lost before anybody asked are marked, and not told.
+    // Runs that were lost before the rule was declared are marked but raise no alert.
     const isToldNow = tellsLost && (from >= history.declaredAt.lost || isTold(history, 'lost', run.executionId));
     part.findings.push({
       kind: 'lost',

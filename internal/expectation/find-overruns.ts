@@ -5,8 +5,8 @@ import type { Part, Question } from './question.ts';
 import type { Finding } from './verdict.ts';
 
 /**
- * Finds runs that take longer than they may: each of several at once, until its END. An ERROR is no
- * end: the run may hang after it.
+ * Finds runs that take longer than allowed: each one separately, until its END. An ERROR does not
+ * end a run, which may hang after it.
  */
 export function findOverruns(question: Question): Part {
   const { expectation, history, watermark } = question;
@@ -29,7 +29,7 @@ function overrun({ expectation, history, schedules }: Question, long: LongRun): 
   const { run, maxDurationMs } = long;
   const zone = zoneOf(expectation, schedules);
   const from = run.startedAt + maxDurationMs;
-  // A caller may have sent the END in the gap, and again after it.
+  // The producer may have sent an END in the gap, and another one after it.
   const gap = gapWithin(history.gaps, run.startedAt, from);
   return {
     kind: gap === undefined ? 'overrunning' : 'unknown',

@@ -4,10 +4,10 @@ import { startRule, type StartRule } from './start-rule.ts';
 import type { Part, Question } from './question.ts';
 import type { Finding } from './verdict.ts';
 
-/** A start that is unknown for so many expected times more is told. */
+/** An unknown start raises an alert if it is still unknown this many expected times later. */
 const periodsUntilTold = 2;
 
-/** Finds starts that were missing, late or unknown, in each pause between two runs. */
+/** Finds the starts that were missing, late or unknown, in each pause between two runs. */
 export function findStarts({ expectation, history, watermark, schedules }: Question): Part {
   const rule = startRule(expectation, schedules);
   if (rule === undefined) return { findings: [], nextAt: Infinity };
@@ -30,7 +30,7 @@ export function findStarts({ expectation, history, watermark, schedules }: Quest
   };
 }
 
-/** What was told as missing is judged by a changed rule too, if that expects the same time. */
+/** A changed rule also judges what already is an alert, if it expects the same time. */
 function heldSince(rule: StartRule, told: readonly { kind: string; occurrence: string }[]): number[] {
   const missing = told.filter(({ kind }) => kind === 'missing');
   return missing.flatMap(({ occurrence }) => rule.holdsSince(Date.parse(occurrence)) ?? []);
@@ -39,7 +39,7 @@ function heldSince(rule: StartRule, told: readonly { kind: string; occurrence: s
 interface Search {
   rule: StartRule;
   graceMs: number;
-  /** Of a rule on the time between two starts. */
+  /** Set by a rule on the time between two starts. */
   everyMs: number | undefined;
   watermark: number;
   declaredAt: number;
@@ -48,8 +48,8 @@ interface Search {
 
 /**
  * The pause between two runs; `last` is undefined before the first, `next` after the last one.
- * `first` is its first expected time. It has one missing start at most, and before that one time
- * in which nothing is known: while no run comes, nothing new is.
+ * `first` is its first expected time. It holds at most one missing start, preceded by at most one
+ * unknown period: until a run starts, nothing new is found.
  */
 function findInPause(search: Search, first: number, last: Run | undefined, next: Run | undefined): Part {
   const { rule, graceMs, watermark, gaps } = search;
@@ -91,7 +91,7 @@ function unknownStart(search: Search, expected: number, until: number | undefine
   };
 }
 
-/** Late, if a run started before its start counts for the next expected time; otherwise missing. */
+/** Late if a run started before starts count for the next expected time; otherwise missing. */
 function unmet(
   search: Search,
   expected: number,
@@ -115,7 +115,9 @@ function unmet(
   };
 }
 
-/** The expected times of a pause that passed without a run, and when the next one will have. */
+/**
+ * The expected times that passed without a run in a pause, and when the next one will have passed.
+ */
 function missedTimes({ rule, graceMs }: Search, first: number, until: number): { times: number[]; nextAt: number } {
   const times = [first];
   for (let time = rule.following(first); time !== undefined; time = rule.following(time)) {

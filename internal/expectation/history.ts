@@ -1,9 +1,9 @@
-/** An execution, as expectations see it; times in ms since the Unix epoch. */
+/** An execution as expectations see it; times in ms since the Unix epoch. */
 export interface Run {
   executionId: string;
   /** The time of its first event. */
   startedAt: number;
-  /** True if the record has no START of it: then it started earlier. */
+  /** True if the record has no START for it: it started earlier. */
   lacksStart?: boolean;
   /** The time of its first ERROR. A run that fails may continue. */
   failedAt: number | undefined;
@@ -11,22 +11,22 @@ export interface Run {
   endedAt: number | undefined;
   /** The time of its last event. */
   lastEventAt: number;
-  /** How many STARTs it has: more than one if its id was used again. */
+  /** Number of STARTs: more than one if its id was reused. */
   startCount?: number;
   /**
-   * Of a captured Job: the time for which Kubernetes scheduled it, or `byHand`: such a run counts
-   * for no expected time.
+   * For a captured Job: the time for which Kubernetes scheduled it, or `byHand`, which counts for
+   * no expected time.
    */
   scheduledFor?: number | 'byHand' | undefined;
 }
 
-/** A time in which the record may lack events, in ms since the Unix epoch. */
+/** A period for which the record may lack events, in ms since the Unix epoch. */
 export interface Gap {
   from: number;
   until: number;
 }
 
-/** From when on each rule holds, in ms since the Unix epoch. */
+/** Since when each rule holds, in ms since the Unix epoch. */
 export interface RuleTimes {
   starts: number;
   maxDuration: number;
@@ -34,7 +34,7 @@ export interface RuleTimes {
   lost: number;
 }
 
-/** An alert that is open; `openedAt` in ms since the Unix epoch. */
+/** An open alert; `openedAt` in ms since the Unix epoch. */
 export interface ToldFinding {
   kind: string;
   occurrence: string;
@@ -46,16 +46,16 @@ export interface History {
   declaredAt: RuleTimes;
   /** In any order. */
   runs: readonly Run[];
-  /** True if there are runs before these. */
+  /** True if there are earlier runs. */
   hasOlderRuns: boolean;
-  /** Runs before these that count for durations and failures only. */
+  /** Earlier runs that count only for durations and failures. */
   otherRuns?: readonly Run[];
   gaps: readonly Gap[];
-  /** The open alerts: what they say is judged again, also if it is older than the rule. */
+  /** The open alerts, which are judged again even if they are older than the rule. */
   told?: readonly ToldFinding[];
 }
 
-/** The first gap that has a moment of the span, if any. */
+/** The first gap that overlaps the span, if any. */
 export function gapWithin(gaps: readonly Gap[], from: number, until: number): Gap | undefined {
   return gaps.find((gap) => gap.from <= until && gap.until >= from);
 }

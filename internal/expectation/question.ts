@@ -9,10 +9,10 @@ export interface Part {
   nextAt: number;
 }
 
-/** What the parts of an evaluation need. */
+/** The input of each part of an evaluation. */
 export interface Question {
   expectation: Expectation;
-  /** Runs in the order of their starts. */
+  /** With the runs in the order of their starts. */
   history: History;
   /** In ms since the Unix epoch. */
   watermark: number;

@@ -9,13 +9,13 @@ const mostLabels = 16;
 /** Labels that Runledger sets itself. */
 const ownLabels = new Set(['alertname', 'organization', 'automation']);
 
-/** A checked declaration, or every problem of it, as `field: problem`. */
+/** A checked declaration, or all of its problems as `field: problem`. */
 export type ReadAutomation = { spec: AutomationSpec; problems: [] } | { spec?: undefined; problems: string[] };
 
-/** In place of the namespace of a resource, for a declaration that was made in the console. */
+/** Stands in for the namespace of a resource if a declaration was made in the console. */
 export const consoleNamespace = 'runledger.console';
 
-/** Checks the `spec` of an `Automation` and completes it with defaults. */
+/** Checks the `spec` of an `Automation` and fills in the defaults. */
 export function readAutomation(given: unknown): ReadAutomation {
   const fields = new Fields(given, '');
   fields.only(['automationId', 'displayName', 'owner', 'links', 'expect', 'alertLabels', 'suspend']);

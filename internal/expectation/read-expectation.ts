@@ -12,7 +12,7 @@ const defaultGraceMs = 600_000;
 const defaultEarlyMs = 300_000;
 const defaultLostAfterMs = 7 * dayMs;
 
-/** Bounds of durations, in ms. An evaluation reads the runs of the longest of them. */
+/** Bounds of durations, in ms. An evaluation reads runs as far back as the longest one. */
 const bounds = {
   every: [10 * secondMs, 366 * dayMs],
   grace: [0, 7 * dayMs],
@@ -22,12 +22,12 @@ const bounds = {
   lostAfter: [60 * secondMs, 366 * dayMs],
 } as const;
 
-/** Most runs that `failures` may count. */
+/** Maximum number of runs that `failures` may count. */
 const mostRuns = 1_000;
 
 /**
- * Checks expectations; the problems are in `fields`. Both results are right only without any.
- * `isKnown`: schedule and time zone have been checked before, which takes milliseconds.
+ * Checks expectations and collects problems in `fields`; the results are valid only without any.
+ * `isKnown` skips the check of schedule and time zone, which takes milliseconds.
  */
 export function readExpectation(
   fields: Fields,
@@ -64,8 +64,8 @@ export function readExpectation(
 }
 
 /**
- * The expectations of a declaration that has been checked before, with the defaults of an
- * organization: every failure and every lost run is told. `silent`: it wants none.
+ * The expectations of a declaration that was checked before, with the organization's defaults:
+ * every failure and every lost run raises an alert. `silent` turns these defaults off.
  */
 export function expectationOf(declared: unknown, { silent } = { silent: false }): Expectation {
   const fields = new Fields(declared, 'expect');

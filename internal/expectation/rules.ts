@@ -3,18 +3,18 @@ import { meaningOfCron } from './cron.ts';
 import type { RuleTimes } from './history.ts';
 import { expectationOf } from './read-expectation.ts';
 
-/** The rules of an expectation that begin to hold apart from each other. */
+/** The rules of an expectation. Each has its own time from which it holds. */
 export const ruleNames = ['starts', 'maxDuration', 'failures', 'lost'] as const;
 export type RuleName = (typeof ruleNames)[number];
 
-/** What each declared rule means, and since when, in ms since the Unix epoch. */
+/** What each declared rule means, and since when it holds, in ms since the Unix epoch. */
 export type Rules = Partial<Record<RuleName, { means: string; since: number }>>;
 
 /**
- * The rules of a changed declaration. A rule keeps its time while it means the same: `60m` is `1h`,
- * and what another rule says does not matter. Grace and early decide how a start is judged, not
- * which are expected, so they change no time. `before`: undefined for a new declaration, and after
- * a pause.
+ * The rules of a changed declaration. A rule keeps its time while its meaning stays the same: `60m`
+ * is `1h`, and other rules do not matter. `grace` and `early` change no time: they decide how a
+ * start is judged, not which starts are expected. `before`: undefined for a new declaration and
+ * after a suspension.
  */
 export function changedRules(
   expect: DeclaredExpectation | null | undefined,
@@ -32,7 +32,7 @@ export function changedRules(
   return rules;
 }
 
-/** From when on each rule holds; `otherwise` is the time of a rule that is not declared. */
+/** Since when each rule holds; `otherwise` is the time for a rule that is not declared. */
 export function timesOf(rules: Rules, otherwise: number): RuleTimes {
   const since = (name: RuleName) => rules[name]?.since ?? otherwise;
   return {

@@ -5,10 +5,10 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** A leap day may be eight years ahead (2096 to 2104). */
+/** The next leap day may be eight years ahead (2096 to 2104). */
 const furthestDays = 8 * 366 + 1;
 
-/** One sentence if the text is no schedule, or has no time; undefined if it is one. */
+/** A sentence on why the text is no schedule or has no times; undefined if it is valid. */
 export function problemOfSchedule(text: string): string | undefined {
   try {
     const cron = readCron(text);
@@ -31,16 +31,16 @@ export interface ExpectedTimes {
 
 /**
  * The expected times of a cron expression in a time zone. A time that daylight saving skips is not
- * expected. One that it repeats is expected both times if the expression has every hour, or `*`
- * with a step: such runs go by elapsed time. With fixed hours, only the first time is expected.
+ * expected. A repeated time is expected twice if the expression has every hour, or `*` with a step,
+ * because such runs follow elapsed time. With fixed hours it is expected once, the first time.
  */
 export class Schedule implements ExpectedTimes {
   readonly zone: Zone;
   readonly #cron: Cron;
-  /** The times of a few days, which are dear to find where the clocks change. */
+  /** The times of a few days: they are expensive to compute where the clocks change. */
   readonly #days = new Map<string, readonly number[]>();
 
-  /** @throws {CronProblem} for a text that is no schedule. */
+  /** @throws {CronProblem} if the text is no schedule. */
   constructor(text: string, zone: Zone) {
     this.zone = zone;
     this.#cron = readCron(text);
@@ -55,7 +55,7 @@ export class Schedule implements ExpectedTimes {
     return daysFrom(dayAfter, -1, (day) => this.#timesOf(day).filter((at) => at <= time))?.at(-1);
   }
 
-  /** A day that is over, or nearly: the clocks may go back past midnight. */
+  /** A day that is over, or nearly over: the clocks may go back past midnight. */
   #dayBefore(time: number): CalendarDay {
     return dayOf(time + this.zone.offset(time) - 3 * hourMs);
   }
@@ -89,7 +89,7 @@ export class Schedule implements ExpectedTimes {
   }
 }
 
-/** The first result that is not empty, of a day and those after or before it. */
+/** The first non-empty result of a day and the days after or before it. */
 function daysFrom(
   { year, month, day }: CalendarDay,
   step: 1 | -1,

@@ -1,25 +1,25 @@
 import { Schedule, type ExpectedTimes } from './schedule.ts';
 import { Zone } from './zone.ts';
 
-/** Most schedules that are kept, about 2 KB each; more around a change of the clocks. */
+/** Maximum number of schedules kept, at about 2 KB each; more around a change of the clocks. */
 const mostSchedules = 10_000;
 
-/** Most pairs of times of a schedule that are kept. */
+/** Maximum number of pairs of times kept per schedule. */
 const mostPairs = 64;
 
 /**
- * Schedules by text and time zone. Finding a time takes microseconds, a day with a change of the
- * clocks milliseconds, and many automations share a schedule, so each keeps times.
+ * A cache of schedules by text and time zone. Many automations share a schedule, so each keeps its
+ * times: finding one takes microseconds, or milliseconds on a day when the clocks change.
  */
 export class Schedules {
   readonly #schedules = new Map<string, KeptTimes>();
   readonly #zones = new Map<string, Zone>();
 
-  /** @throws for a schedule or a time zone that a declaration may not have. */
+  /** @throws if a declaration may not have this schedule or time zone. */
   get(text: string, timeZone: string): ExpectedTimes {
     const key = `${text} ${timeZone}`;
     const kept = this.#schedules.get(key) ?? new KeptTimes(new Schedule(text, this.zone(timeZone)));
-    // The one that was used last comes last.
+    // The most recently used one comes last.
     this.#schedules.delete(key);
     this.#schedules.set(key, kept);
     if (this.#schedules.size > mostSchedules) {
@@ -37,7 +37,7 @@ export class Schedules {
   }
 }
 
-/** Two successive times; the first or the last one may be none. */
+/** Two successive times; either may be absent at the ends. */
 interface Pair {
   before: number | undefined;
   after: number | undefined;
@@ -69,7 +69,7 @@ class KeptTimes implements ExpectedTimes {
     if (known !== undefined && time < (known.after ?? Infinity)) return known;
     const pair = { before: this.#schedule.upTo(time), after: this.#schedule.after(time) };
     this.#pairs.splice(index + 1, 0, pair);
-    // The oldest ones are asked for least.
+    // The oldest pairs are needed least.
     if (this.#pairs.length > mostPairs) this.#pairs.shift();
     return pair;
   }

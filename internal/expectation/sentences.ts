@@ -3,17 +3,19 @@ import type { Gap, Run } from './history.ts';
 import type { Finding } from './verdict.ts';
 import type { Zone } from './zone.ts';
 
-/** Most expected times that a sentence counts. */
+/** Maximum number of expected times that a sentence counts. */
 export const mostCounted = 10;
 
-/** A finding in words: one sentence, the facts, and one sentence about its end. */
+/** A finding in words: one sentence, its facts, and one sentence about its end. */
 export type Described = Pick<Finding, 'reason' | 'facts' | 'resolvedReason'>;
 
 export interface MissedStart {
-  /** The expected times that passed without a run; the last one of ten or more is left out. */
+  /**
+   * The expected times that passed without a run. If there are ten or more, the last is left out.
+   */
   missed: readonly number[];
   graceMs: number;
-  /** Of a rule on the time between two starts. */
+  /** Set by a rule on the time between two starts. */
   everyMs: number | undefined;
   last: Run | undefined;
   next: Run | undefined;
@@ -78,12 +80,12 @@ export function describeLate(
 }
 
 export interface UnknownStart {
-  /** The first expected time of which nothing is known. */
+  /** The first expected time about which nothing is known. */
   expected: number;
   /** At least one. */
   gaps: readonly Gap[];
   last: Run | undefined;
-  /** When it ended, if it has. */
+  /** When it ended, if it did. */
   until: number | undefined;
 }
 
@@ -103,7 +105,7 @@ export function describeUnknownStart(zone: Zone, { expected, gaps, last, until }
   };
 }
 
-/** A run that takes longer than it may. */
+/** A run that takes longer than allowed. */
 export interface LongRun {
   run: Run;
   maxDurationMs: number;
@@ -132,7 +134,7 @@ function factsOf(run: Run, maxDurationMs: number): Described['facts'] {
   return { execution: run.executionId, started_at: iso(run.startedAt), max_duration_seconds: maxDurationMs / 1_000 };
 }
 
-/** Gaps from before the first note of ingest begin in 1970. */
+/** A gap from before the first note of ingest begins in 1970. */
 function mayLack(zone: Zone, gaps: readonly Gap[]): string {
   const latest = gaps.at(-1) ?? { from: 0, until: 0 };
   const [from, until] = zone.describeSpan(latest.from, latest.until);
@@ -157,7 +159,7 @@ export function describeLost(zone: Zone, run: Run, lostAfterMs: number): Describ
   };
 }
 
-/** How a run is no longer lost. */
+/** Why a run is no longer lost. */
 export function describeFound(zone: Zone, { executionId, failedAt, endedAt, lastEventAt }: Run): string {
   if (failedAt !== undefined) return `The run ${executionId} failed at ${zone.describe(failedAt)}.`;
   if (endedAt !== undefined) return `The run ${executionId} ended at ${zone.describe(endedAt)}.`;
@@ -168,10 +170,10 @@ export interface Failing {
   /** The latest failure, and its time. */
   run: Run;
   at: number;
-  /** The rule that holds: `The last run failed`. The run and its time follow. */
+  /** The rule in words, such as `The last run failed`; the run and its time follow. */
   sentence: string;
   facts: Described['facts'];
-  /** The time at which it no longer held, if it is over. */
+  /** When it ceased to hold, if it did. */
   until: number | undefined;
 }
 
@@ -185,7 +187,7 @@ export function describeFailing(zone: Zone, { run, at, sentence, facts, until }:
   };
 }
 
-/** A time as a text in UTC. */
+/** A time as an ISO 8601 text in UTC. */
 export function iso(time: number): string {
   return new Date(time).toISOString();
 }

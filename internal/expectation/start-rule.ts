@@ -5,32 +5,35 @@ import type { Schedules } from './schedules.ts';
 import type { Zone } from './zone.ts';
 
 /**
- * Clocks of callers and of ingest may be wrong by so much, in ms: an event of an expected time may
- * carry a time before it.
+ * How wrong the clocks of producers and of ingest may be, in ms: an event that belongs to an
+ * expected time may carry an earlier time.
  */
 export const wrongClocksMs = 300_000;
 
 /** When starts are expected; times in ms since the Unix epoch. */
 export interface StartRule {
-  /** The zone of sentences. */
+  /** The time zone for sentences. */
   readonly zone: Zone;
   /** The first expected time; `declaredAt` is when the expectation began. */
   first(declaredAt: number): number | undefined;
-  /** The first expected time for which this run does not count. */
+  /** The first expected time that this run does not count for. */
   next(run: Run, declaredAt: number): number | undefined;
   /** The expected time after this one, while no run starts. */
   following(expected: number): number | undefined;
-  /** The first expected time that is provable again after a gap of the record. */
+  /** The first expected time that is provable again after a gap in the record. */
   afterGap(until: number): number | undefined;
-  /** From when on the record must be complete, to prove that a start is missing. */
+  /** The time from which the record must be complete to prove that a start is missing. */
   provableFrom(expected: number): number;
-  /** From when on a start counts for the next expected time. */
+  /** The time from which a start counts for the next expected time. */
   nextFrom(expected: number): number;
-  /** Since when the rule must hold for a time that was told; undefined if it is not expected. */
+  /**
+   * Since when the rule must hold to judge a time that is an alert already; undefined if the rule
+   * does not expect that time.
+   */
   holdsSince(told: number): number | undefined;
 }
 
-/** The time zone of sentences about an automation. */
+/** The time zone for sentences about an automation. */
 export function zoneOf({ starts }: Expectation, schedules: Schedules): Zone {
   return schedules.zone(starts?.kind === 'schedule' ? starts.timeZone : 'UTC');
 }
@@ -57,8 +60,8 @@ function everyRule(everyMs: number, zone: Zone): StartRule {
 }
 
 /**
- * A start counts for the expected time before it, and for the next one only if that is near: within
- * `earlyMs`, and within half of the interval. A Job counts for the time of its schedule.
+ * A start counts for the expected time before it, or for the next one if that is near: within
+ * `earlyMs` and within half of the interval. A Job counts for the time of its schedule.
  */
 function scheduleRule(times: ExpectedTimes, earlyMs: number): StartRule {
   const leadMs = (before: number | undefined, after: number, mostMs: number): number =>
@@ -67,7 +70,8 @@ function scheduleRule(times: ExpectedTimes, earlyMs: number): StartRule {
     const start = typeof scheduledFor === 'number' ? scheduledFor : startedAt;
     const after = times.after(start);
     if (after === undefined) return undefined;
-    // Without START it began before its first event: no reason to count it for a later time.
+    // Without a START, the run began before its first event, so only wrong clocks excuse an early
+    // one.
     const mostMs = lacksStart === true ? Math.min(earlyMs, wrongClocksMs) : earlyMs;
     return start >= after - leadMs(times.upTo(start), after, mostMs) ? times.after(after) : after;
   };

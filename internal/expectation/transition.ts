@@ -28,15 +28,15 @@ export interface AlertedAutomation {
 }
 
 /**
- * A change of an alert, in one tick. `opened` with `resolvedAt`: it is over already. That is so for
- * each `late`, and for alerts that began and ended between two ticks.
+ * A change of an alert in one tick. `opened` with `resolvedAt` means that it is already over, as
+ * with each `late` and with alerts that began and ended between two ticks.
  */
 export interface Transition {
   change: 'opened' | 'resolved';
   alert: Alert;
-  /** As it was declared when the alert opened; undefined if that is not known. */
+  /** As declared when the alert opened; undefined if unknown. */
   automation: AlertedAutomation | undefined;
-  /** Of a resolved alert: the webhooks that were told when it opened, as `[namespace, name]`. */
+  /** For a resolved alert: the webhooks notified when it opened, as `[namespace, name]`. */
   toldWebhooks?: readonly (readonly [namespace: string, name: string])[];
 }
 
@@ -48,7 +48,7 @@ export interface Blindness {
   reason: string;
 }
 
-/** Organizations whose record is complete up to `until` only, in ms since the Unix epoch. */
+/** Organizations whose record is complete only up to `until`, in ms since the Unix epoch. */
 export interface Held {
   organizations: readonly string[];
   until: number;

@@ -1,8 +1,10 @@
-/** A `late` start is noted, and never stays open. An `unknown` one is told if it lasts long. */
+/**
+ * A `late` start is recorded and never stays open. An `unknown` one raises an alert if it lasts.
+ */
 export const verdictKinds = ['missing', 'late', 'overrunning', 'failing', 'lost', 'unknown'] as const;
 export type VerdictKind = (typeof verdictKinds)[number];
 
-/** The facts that a verdict rests on; times as ISO texts in UTC, durations in seconds. */
+/** The facts behind a verdict; times as ISO 8601 texts in UTC, durations in seconds. */
 export type Facts = Readonly<Record<string, string | number>>;
 
 /** An expectation that is not met at a watermark. An automation without verdicts is healthy. */
@@ -13,13 +15,13 @@ export interface Verdict {
   /** One sentence for people. */
   reason: string;
   facts: Facts;
-  /** Since when it holds: an ISO text in UTC. */
+  /** Since when it holds: an ISO 8601 text in UTC. */
   since: string;
-  /** True for an alert: a person should look. */
+  /** True if it is an alert: a person should look. */
   told: boolean;
 }
 
-/** An expectation that was not met, from one time to another; times in ms since the Unix epoch. */
+/** An expectation that was not met for a period; times in ms since the Unix epoch. */
 export interface Finding {
   kind: VerdictKind;
   occurrence: string;
@@ -28,9 +30,9 @@ export interface Finding {
   from: number;
   /** Undefined while it holds. */
   until: number | undefined;
-  /** From when on it is told, if it still holds then. Default: `from`. Infinity: never. */
+  /** When it becomes an alert, if it still holds then. Default: `from`. Infinity: never. */
   toldFrom?: number;
-  /** One sentence for people about its end, with `until`. */
+  /** One sentence for people about its end; set together with `until`. */
   resolvedReason?: string;
 }
 

@@ -33,19 +33,19 @@ export class Zone {
     return sign === '-' ? -ms : ms;
   }
 
-  /** A time for people: `25 November 2026, 02:30 (Europe/Madrid)`; with seconds if `exact`. */
+  /** A time in words: `25 November 2026, 02:30 (Europe/Madrid)`; with seconds if `exact`. */
   describe(time: number, exact = false): string {
     return `${(exact ? this.#exact : this.#text).format(time).replace(' at ', ', ')} (${this.name})`;
   }
 
-  /** The begin and the end of a span for people: with seconds, if both are in one minute. */
+  /** The start and the end of a span in words; with seconds if both fall into the same minute. */
   describeSpan(from: number, until: number): [string, string] {
     const exact = until - from < minuteMs && this.describe(from) === this.describe(until);
     return [this.describe(from, exact), this.describe(until, exact)];
   }
 }
 
-/** True for a name of the IANA database. */
+/** True if the IANA database has this zone. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

@@ -7,24 +7,24 @@ import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import { plainText } from '../kit/telemetry/plain-text.ts';
 
-/** Somebody reads the record of an organization, acts on it, or is refused. */
+/** Somebody reads the record of an organization, changes something, or is refused. */
 export interface Access {
-  /** Issuer and subject of a person, or the name of a read token; `unknown` of who is refused. */
+  /** Issuer and subject of a person, or the name of a read token; `unknown` if refused. */
   subject: string;
   name: string;
-  /** Empty where nobody has logged in. */
+  /** Empty if nobody has logged in. */
   organization: string;
   action: AccessLogTable['action'];
-  /** What an act was about, such as the name of a token. */
+  /** The subject of the action, such as the name of a token. */
   detail?: string | undefined;
-  /** The caller's, as limits count it. */
+  /** The caller's address, as limits count it. */
   address: string;
 }
 
-/** Notes an access of a request. */
+/** Records an access that a request makes. */
 export type NoteEntry = (ctx: Context, access: Omit<Access, 'address'>) => void;
 
-/** Who was refused before anybody had logged in. */
+/** The entry for somebody refused before any login. */
 export const refusedEntry = { subject: 'unknown', name: '', organization: '', action: 'refused' } as const;
 
 /** An entry of the log, and how many requests it stands for. */
@@ -32,10 +32,10 @@ type Entry = Noted & { at: Date; requests: number };
 
 type Noted = Access & { detail: string };
 
-/** What may come often: one entry stands for those of ten minutes. */
+/** Frequent actions: one entry stands for all of them within ten minutes. */
 const often: ReadonlySet<Access['action']> = new Set(['looked', 'refused']);
 
-/** Requests that were not noted, since the same was noted before. */
+/** Requests without an entry of their own, since the same access has one. */
 interface Repeated {
   access: Noted;
   notedAt: number;
@@ -51,22 +51,22 @@ export interface AccessLogOptions {
   now?: () => number;
 }
 
-/** Who looks again within this time is counted: a second entry follows at its end. */
+/** Repeated looks within this time are only counted; a second entry with the count follows. */
 const sameLookMs = 10 * 60_000;
 
-/** Most looks that are remembered; past it all are noted, and the next ones again. */
+/** Maximum number of looks remembered; beyond it, all counts are written and forgotten. */
 const mostLooks = 10_000;
 
-/** Most entries of one statement, and most that wait while Postgres is unavailable. */
+/** Maximum entries per statement, and maximum waiting while Postgres is unavailable. */
 const batch = 500;
 const mostWaiting = 5_000;
 
 const intervalMs = 1_000;
 
 /**
- * Notes who reads which organization, acts there, or is refused: a line in the log at once, and a
- * row in the table `access_log` within about a second. When the table cannot be written, entries
- * wait; those past the limit, or left at the stop, are lost to the table. Logs and metrics say so.
+ * Records who reads or changes which organization, or is refused: a log line at once, and a row in
+ * the table `access_log` within about a second. While the table cannot be written, entries wait.
+ * The table loses entries past the limit or left at the stop; logs and metrics say so.
  */
 export class AccessLog {
   readonly name = 'access log';
@@ -117,7 +117,7 @@ export class AccessLog {
     if (this.#waiting.length > mostWaiting) this.#lose(batch);
   }
 
-  /** Counts an access if the same was noted a short time ago. */
+  /** Counts an access if the same one has a recent entry. */
   #isRepeated(access: Noted): boolean {
     const { subject, organization, action, address } = access;
     const key = JSON.stringify([subject, organization, action, address]);
@@ -134,9 +134,9 @@ export class AccessLog {
     return false;
   }
 
-  /** Notes what was counted for accesses that were noted up to a time, and forgets them. */
+  /** Writes the counts of accesses recorded up to a time, and forgets them. */
   #noteRepeated(upTo: number): void {
-    // In the order in which they were noted.
+    // The map keeps them in the order of `notedAt`.
     for (const [key, { access, notedAt, lastAt, requests }] of this.#repeated) {
       if (notedAt > upTo) return;
       this.#repeated.delete(key);
@@ -146,7 +146,7 @@ export class AccessLog {
 
   async #write(): Promise<void> {
     const { db, metrics, logger } = this.#options;
-    /** One by one after a refusal, so that only the entry at fault is lost. */
+    /** How many entries to write one by one after a refusal, so that only the bad one is lost. */
     let alone = 0;
     while (this.#waiting.length > 0) {
       const entries = this.#waiting.slice(0, alone > 0 ? 1 : batch);
@@ -169,7 +169,7 @@ export class AccessLog {
       }
       if (this.#failing) logger.info('access log is written again');
       this.#failing = false;
-      // Entries that the limit dropped meanwhile were the oldest.
+      // The limit may have dropped the oldest entries in the meantime.
       const written = new Set(entries);
       const rest = this.#waiting.filter((entry) => !written.has(entry));
       this.#waiting.splice(0, this.#waiting.length, ...rest);

@@ -1,13 +1,13 @@
-/** Attempts that fail within the period before further ones are refused. */
+/** Failed attempts within the period after which further ones are refused. */
 const mostFailures = 20;
 const periodMs = 60_000;
 
-/** Most addresses that are remembered; past it all are forgotten. */
+/** Maximum number of addresses remembered; beyond it, all are forgotten. */
 const mostAddresses = 10_000;
 
 /**
- * Limits the logins of an address that make the console ask the provider. An attempt counts from
- * its begin, so that many at once are no way around it, until it has succeeded.
+ * Limits the login attempts per address that make the console ask the provider. An attempt counts
+ * from its start until it succeeds, so concurrent attempts do not evade the limit.
  */
 export class AttemptLimiter {
   readonly #now: () => number;
@@ -18,7 +18,9 @@ export class AttemptLimiter {
     this.#now = now;
   }
 
-  /** Counts an attempt. Returns undefined, or after how many seconds the next one may begin. */
+  /**
+   * Counts an attempt. Returns undefined, or the number of seconds until the next one may begin.
+   */
   begin(address: string): number | undefined {
     const now = this.#now();
     const known = this.#failures.get(address);
@@ -32,7 +34,7 @@ export class AttemptLimiter {
     return undefined;
   }
 
-  /** The attempt was a login: it does not count. */
+  /** The attempt succeeded, so it no longer counts. */
   succeeded(address: string): void {
     const known = this.#failures.get(address);
     if (known !== undefined) known.count = Math.max(0, known.count - 1);

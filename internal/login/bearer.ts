@@ -4,16 +4,16 @@ import type { Claims } from './claims.ts';
 import type { IdTokens } from './id-token.ts';
 
 export interface BearerOptions {
-  /** For the client id of the proxy. */
+  /** Checks id tokens issued for the proxy's client id. */
   idTokens: IdTokens;
-  /** Delays the answers to many tokens that are not valid. */
+  /** Delays the answers when many tokens are invalid. */
   limitWrongTokens: () => Promise<void>;
   logger: Logger;
 }
 
 /**
- * People behind a proxy that logs them in, such as oauth2-proxy: the proxy sends their id token as
- * `Authorization: Bearer`. No other header of the proxy is believed: any caller could send one.
+ * Logins through a proxy such as oauth2-proxy, which sends the person's id token as `Authorization:
+ * Bearer`. No other header of the proxy is trusted: any caller could send one.
  */
 export class BearerLogin {
   readonly #options: BearerOptions;
@@ -38,7 +38,7 @@ export class BearerLogin {
   }
 }
 
-/** The JWT of a request. A read token of the API is none. */
+/** The JWT of a request. A read token of the API is not one. */
 export function bearerOf(ctx: Context): string | undefined {
   const token = /^bearer +(\S+)$/i.exec(ctx.get('Authorization'))?.[1];
   return token?.split('.').length === 3 ? token : undefined;

@@ -5,8 +5,8 @@ import { plainText } from '../kit/telemetry/plain-text.ts';
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * The groups of a person: the texts of a claim. The claim is a name, or a path such as
- * `realm_access.roles`. Undefined if the claim is absent.
+ * The groups of a person, from a claim given by name or by a path such as `realm_access.roles`;
+ * undefined if the claim is absent.
  */
 export function groupsOf(claims: Claims, claim: string): string[] | undefined {
   const value = valueOf(claims, claim);
@@ -15,7 +15,7 @@ export function groupsOf(claims: Claims, claim: string): string[] | undefined {
   return values.filter((one) => typeof one === 'string');
 }
 
-/** A name may hold dots itself, as those that are addresses. */
+/** A claim name may itself hold dots, as in a URL. */
 function valueOf(claims: Claims, claim: string): unknown {
   if (Object.hasOwn(claims, claim)) return claims[claim];
   return claim.split('.').reduce<unknown>((value, name) => {
@@ -26,7 +26,7 @@ function valueOf(claims: Claims, claim: string): unknown {
 
 /**
  * True if the provider left the groups out because there are too many: Microsoft Entra ID then
- * points to an API of its own (overage).
+ * points to its own API (overage).
  */
 export function hasTooManyGroups(claims: Claims, claim: string): boolean {
   const { _claim_names: elsewhere, hasgroups } = claims;
@@ -34,7 +34,7 @@ export function hasTooManyGroups(claims: Claims, claim: string): boolean {
   return isElsewhere || hasgroups === true || hasgroups === 'true';
 }
 
-/** A name for people, as they see it. */
+/** The display name of a person. */
 export function nameOf({ name, preferred_username, email, sub }: Claims): string {
   const given = [name, preferred_username, email, sub].filter((text) => typeof text === 'string');
   const seen = given.map((text) => plainText(text).trim()).find((text) => text !== '');

@@ -16,7 +16,7 @@ import { isFor, isFromTheFuture } from './id-token.ts';
 import type { Provider } from './provider.ts';
 import { messageOf } from '../kit/errors/message-of.ts';
 
-/** What the browser keeps between the begin and the end of a login. */
+/** What the browser keeps between the start and the end of a login. */
 export interface LoginChecks {
   state: string;
   nonce: string;
@@ -24,7 +24,7 @@ export interface LoginChecks {
 }
 
 /**
- * Why a login ended: the provider does not answer, or refused the person, or its answer does not
+ * Why a login failed: the provider does not answer, it refused the person, or its answer does not
  * belong to this login.
  */
 export type CodeFlowFailure = 'unavailable' | 'refused' | 'not-valid';
@@ -41,17 +41,17 @@ export class CodeFlowError extends Error {
 
 export interface CodeFlowOptions {
   provider: Provider;
-  /** The address of `/login/callback`, as the provider knows it. */
+  /** The address of `/login/callback` as registered at the provider. */
   redirectUri: string;
   scopes: string;
   groupsClaim: string;
 }
 
-/** Provider metadata may be so old at the begin and at the end of a login, in ms. */
+/** Maximum age of provider metadata at the start and at the end of a login, in ms. */
 const oldestAtBegin = 5_000;
 const oldestAtEnd = 3_600_000;
 
-/** Login with the authorization code flow of OpenID Connect: PKCE, state and nonce. */
+/** Login with the authorization code flow of OpenID Connect, with PKCE, state and nonce. */
 export class CodeFlow {
   readonly #options: CodeFlowOptions;
 
@@ -60,8 +60,8 @@ export class CodeFlow {
   }
 
   /**
-   * Begins a login: the address of the provider, and the checks for the end.
-   * @throws {CodeFlowError} when the provider does not answer.
+   * Begins a login: resolves with the address of the provider, and the checks for the end.
+   * @throws {CodeFlowError} if the provider does not answer.
    */
   async begin(): Promise<{ address: URL; checks: LoginChecks }> {
     const { redirectUri, scopes } = this.#options;
@@ -79,9 +79,9 @@ export class CodeFlow {
   }
 
   /**
-   * Ends a login: the claims of the person, and the id token. `search` is the query of the
-   * provider's answer. Issuer, audience, authorized party, signature, times, state and nonce are
-   * checked.
+   * Ends a login: resolves with the person's claims and the id token. `search` is the query of the
+   * provider's answer. Checks issuer, audience, authorized party, signature, times, state and
+   * nonce.
    * @throws {CodeFlowError}
    */
   async end(search: string, { state, nonce, verifier }: LoginChecks): Promise<{ claims: Claims; idToken: string }> {
@@ -113,23 +113,23 @@ export class CodeFlow {
     }
   }
 
-  /** Many providers give the groups at their userinfo endpoint only. */
+  /** Many providers return the groups only from their userinfo endpoint. */
   async #withGroups(configuration: Configuration, claims: Claims, accessToken: string): Promise<Claims> {
     const { groupsClaim } = this.#options;
     if (groupsOf(claims, groupsClaim) !== undefined || hasTooManyGroups(claims, groupsClaim)) return claims;
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
     const more = await fetchUserInfo(configuration, accessToken, String(claims['sub']));
-    // A path such as `realm_access.roles` may be in both, and the id token have another part of it.
+    // Set by the full path: for `realm_access.roles`, the id token's `realm_access` would win.
     return { ...more, ...claims, [groupsClaim]: groupsOf(more, groupsClaim) };
   }
 }
 
-/** An id token that openid-client takes, and this console does not. */
+/** An id token that openid-client accepts but this console does not. */
 class ForeignIdToken extends Error {
   override readonly name = 'ForeignIdToken';
 }
 
-/** Errors of the client for an answer of the provider that is no answer. */
+/** Error codes of openid-client for an unusable answer of the provider. */
 const noAnswer = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -140,7 +140,7 @@ const noAnswer = new Set([
 function failureOf(error: unknown): CodeFlowFailure {
   if (error instanceof AuthorizationResponseError) return 'refused';
   if (error instanceof ForeignIdToken) return 'not-valid';
-  // An invalid code was used before or is too old; all else is about this client.
+  // An invalid code was used before or is too old. Every other error is about this client.
   if (error instanceof ResponseBodyError) return error.error === 'invalid_grant' ? 'not-valid' : 'unavailable';
   if (error instanceof ClientError) return noAnswer.has(error.code ?? '') ? 'unavailable' : 'not-valid';
   return 'unavailable';

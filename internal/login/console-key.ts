@@ -3,8 +3,8 @@ import type { Database } from '../store/database.ts';
 import { serveQuery } from './serve-query.ts';
 
 /**
- * Reads a key that all consoles share, once. Each call throws a `RequestError` while Postgres
- * cannot serve it.
+ * Returns a function that reads a key shared by all consoles, once. It throws a `RequestError`
+ * while Postgres cannot serve it.
  */
 export function consoleKey(db: Database, name: ConsoleKeysTable['name']): () => Promise<Uint8Array> {
   let known: Uint8Array | undefined;

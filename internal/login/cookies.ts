@@ -1,13 +1,13 @@
 import type { Context } from '../intake/http/page-route.ts';
 
 /**
- * The browser sends a cookie with the prefix `__Host-` over HTTPS only, and to this host only; no
+ * A browser sends a cookie with the prefix `__Host-` over HTTPS only and to this host only, and no
  * other host can set it.
  */
 export const sessionCookie = '__Host-runledger-session';
 export const loginCookie = '__Host-runledger-login';
 
-/** Lax: a link from elsewhere leads to the page, a form from elsewhere has no session. */
+/** Lax: a link from another site keeps the session, a form from another site does not. */
 const attributes = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 
 /** The value of a cookie; undefined if the request has none, or several. */
@@ -21,13 +21,13 @@ export function readCookie(ctx: Context, name: string): string | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** The id in the session's cookie. Undefined for what cannot be one, so Postgres is not asked. */
+/** The id in the session cookie. Undefined if it cannot be one, so that Postgres is not asked. */
 export function readSessionId(ctx: Context): string | undefined {
   const id = readCookie(ctx, sessionCookie);
   return id !== undefined && /^[\w-]{43}$/.test(id) ? id : undefined;
 }
 
-/** Sets a cookie. Without `maxAge`, in seconds, it ends with the browser. */
+/** Sets a cookie. `maxAge` is in seconds; without it, the cookie ends with the browser session. */
 export function setCookie(ctx: Context, name: string, value: string, maxAge?: number): void {
   const lifetime = maxAge === undefined ? '' : `; Max-Age=${maxAge}`;
   ctx.append('Set-Cookie', `${name}=${value}; ${attributes}${lifetime}`);

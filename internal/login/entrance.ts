@@ -18,9 +18,9 @@ export interface EntranceOptions {
   logger: Logger;
 }
 
-/** What every way to log in shares: opening the session, and the pages. */
+/** What all ways to log in share: opening the session, and the pages. */
 export class Entrance {
-  /** The path in front of every link. */
+  /** The path prefix of every link. */
   readonly base: string;
   readonly #options: EntranceOptions;
 
@@ -30,8 +30,8 @@ export class Entrance {
   }
 
   /**
-   * Opens a session and leads to the page `to`. The session always has a new id, and the one that
-   * the browser had ends: an id from before the login is worth nothing after it.
+   * Opens a session and redirects to the page `to`. The session has a new id and the browser's old
+   * session ends: an id from before the login is worth nothing after it.
    */
   async enter(
     ctx: Context,
@@ -48,7 +48,7 @@ export class Entrance {
     leadTo(ctx, returnAddress(publicUrl, to));
   }
 
-  /** Shows the login page, with the fault of the last attempt. */
+  /** Shows the login page, with the error of the last attempt. */
   showForm(ctx: Context, to: string | undefined, fault?: { status: number; problem: string }): void {
     const { page, provider, publicUrl } = this.#options;
     const back = returnAddress(publicUrl, to).slice(publicUrl.origin.length);
@@ -56,7 +56,7 @@ export class Entrance {
     answerPage(ctx, page({ title: 'Log in', body }), fault?.status);
   }
 
-  /** Shows the page of an outcome that is no success. */
+  /** Shows the page of an unsuccessful outcome. */
   show(ctx: Context, outcome: Outcome, about: { who?: string | undefined; detail?: string | undefined } = {}): void {
     const { status, title, body } = outcomePage(outcome, { base: this.base, ...about });
     answerPage(ctx, this.#options.page({ title, body }), status);

@@ -17,7 +17,7 @@ export interface LinkRouteOptions {
   note: NoteEntry;
 }
 
-/** `/once/<secret>` logs in to the organization of the link, once. */
+/** `/once/<secret>` logs in to the organization of the link. It works once. */
 export function linkRoute({ publicUrl, link, entrance, viewers, ...options }: LinkRouteOptions): PageRoute {
   return {
     path: '/once/:secret',
@@ -34,7 +34,7 @@ export function linkRoute({ publicUrl, link, entrance, viewers, ...options }: Li
         });
         return;
       }
-      // The person who used it opens it again.
+      // The person who used the link may open it again.
       const viewer = await viewers.find(ctx);
       if (viewer !== undefined && viewer.organizations.length > 0) {
         leadTo(ctx, returnAddress(publicUrl, undefined));

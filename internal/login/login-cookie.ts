@@ -3,15 +3,16 @@ import { seal, unseal } from '../intake/http/sealed.ts';
 import type { LoginChecks } from './code-flow.ts';
 import { clearCookie, loginCookie, readCookie, setCookie } from './cookies.ts';
 
-/** Longest time from the begin to the end of a login, in seconds. */
+/** Maximum time from the start to the end of a login, in seconds. */
 const longestLogin = 600;
 
-/** A login that this browser has begun, and the page that it leads to. */
+/** A login that this browser has begun, and the page to show afterwards. */
 export type Begun = LoginChecks & { to: string };
 
 /**
- * The cookie of a login under way: only the browser that began the login can end it. It is sealed
- * with a key that all consoles share, so nobody can make one, and it ends after ten minutes.
+ * The cookie of a login in progress: only the browser that began the login can end it. It is
+ * encrypted with a key shared by all consoles, so nobody else can make one. It expires after ten
+ * minutes.
  */
 export class LoginCookie {
   readonly #key: () => Promise<Uint8Array>;
@@ -35,7 +36,7 @@ export class LoginCookie {
   }
 
   /**
-   * The login that the browser has begun; undefined without a cookie of ours that is in time.
+   * The login that the browser has begun; undefined without a valid cookie of this console.
    * @throws {RequestError} when the key cannot be read now.
    */
   async read(ctx: Context): Promise<Begun | undefined> {

@@ -1,7 +1,7 @@
 import { html, type Html } from '../kit/html/html.ts';
 
 export interface LoginForm {
-  /** The path in front of every link, without a slash at its end. */
+  /** The path prefix of every link, without a trailing slash. */
   base: string;
   /** The page to show after the login. */
   to: string;

@@ -14,11 +14,11 @@ export interface LoginWatchOptions {
   logger: Logger;
 }
 
-/** Time between two looks, and longest duration of one, in ms. */
+/** Time between two checks, and maximum duration of one, in ms. */
 const intervalMs = 5_000;
 const longestMs = 5_000;
 
-/** Looks whether the console can write sessions and the access log, and says why not. */
+/** Checks whether the console can write sessions and the access log, and says why not. */
 export class LoginWatch {
   readonly name = 'login watch';
   readonly #options: LoginWatchOptions;

@@ -23,31 +23,31 @@ import { Viewers, type Tokens } from './viewers.ts';
 /** People who log in at an OpenID Connect provider. */
 export interface OidcOptions {
   issuer: URL;
-  /** Turns on the login by the console itself. */
+  /** Turns on logins by the console itself. */
   clientId?: string | undefined;
   clientSecret?: string | undefined;
   scopes: string;
   groupsClaim: string;
   organizations: OrganizationMap;
-  /** Turns on id tokens from a proxy that logs people in: its client id. */
+  /** The client id of a proxy that logs people in; turns on id tokens from it. */
   proxyAudience?: string | undefined;
 }
 
 export interface LoginOptions {
-  /** The https address of the console: of redirects, and of the provider's answer. */
+  /** The https address of the console, for redirects and the provider's answer. */
   publicUrl: URL;
   sessions: Sessions;
   accessLog: AccessLog;
   tokens: Tokens;
   oidc?: OidcOptions | undefined;
   oneTimeLink?: OneTimeLink | undefined;
-  /** False makes a reader of everybody. */
+  /** If false, everybody is only a reader. */
   manages: boolean;
   /** Delays the answers to many wrong tokens; the API shares it. */
   limitWrongTokens: () => Promise<void>;
   /** The key of login cookies, which all consoles share. */
   cookieKey: () => Promise<Uint8Array>;
-  /** Who a request counts for before anybody has logged in. */
+  /** The address that a request counts for before anybody has logged in. */
   addressOf: (ctx: Context) => string;
   page: Page;
   metrics: LoginMetrics;
@@ -57,13 +57,15 @@ export interface LoginOptions {
 export interface Login {
   findViewer: FindViewer;
   routes: readonly PageRoute[];
-  /** Notes in the access log that the viewer of this request reads an organization. */
+  /**
+   * Records in the access log that the viewer reads an organization, or what else the viewer does.
+   */
   noteAccess: (ctx: Context, viewer: Viewer, organization: string, action?: Access['action'], detail?: string) => void;
   /** The id token of a person who has logged in within the last hour. */
   proofOf: (ctx: Context) => Promise<string | undefined>;
 }
 
-/** The login of the web console: who sends a request, and the ways in and out. */
+/** The login of the web console: identifies viewers, and serves the ways in and out. */
 export function createLogin(options: LoginOptions): Login {
   const { oidc, oneTimeLink: link, sessions, tokens, publicUrl, page, metrics, logger, limitWrongTokens } = options;
   const note: NoteEntry = (ctx, { subject, name, organization, action, detail }) => {
@@ -123,7 +125,7 @@ export function createLogin(options: LoginOptions): Login {
   };
 }
 
-/** Issuers are compared as texts: a URL without a path gets no slash at its end. */
+/** Issuers are compared as texts: a URL without a path gets no trailing slash. */
 export function issuerOf({ href, pathname }: URL): string {
   return pathname === '/' ? href.slice(0, -1) : href;
 }

@@ -10,12 +10,12 @@ export interface LogoutRoutesOptions {
   publicUrl: URL;
   sessions: Sessions;
   entrance: Entrance;
-  /** Delays the answers to many ids that open no session. */
+  /** Delays the answers when many ids open no session. */
   limitUnknown: () => Promise<void>;
   note: NoteEntry;
 }
 
-/** `/logout` ends the session; `/logout-everywhere` all sessions of the same person or token. */
+/** `/logout` ends the session; `/logout-everywhere` ends all sessions of that person or token. */
 export function logoutRoutes(options: LogoutRoutesOptions): PageRoute[] {
   const { publicUrl, sessions, entrance, limitUnknown, note } = options;
   const leaving = (end: (id: string, identity: Identity) => Promise<unknown>) => async (ctx: Context) => {
@@ -25,7 +25,7 @@ export function logoutRoutes(options: LogoutRoutesOptions): PageRoute[] {
     if (id !== undefined && identity === undefined) await limitUnknown();
     if (id !== undefined && identity !== undefined) {
       await end(id, identity);
-      // Of all organizations that the person may see.
+      // Without an organization, the logout concerns all that the person may see.
       note(ctx, { ...identity, organization: identity.organization ?? '', action: 'logged out' });
     }
     clearCookie(ctx, sessionCookie);

@@ -17,10 +17,10 @@ export interface OidcRoutesOptions {
   entrance: Entrance;
   viewers: Viewers;
   cookie: LoginCookie;
-  /** Bounds what one address makes the console ask the provider. */
+  /** Bounds how often one address makes the console ask the provider. */
   attempts: AttemptLimiter;
   addressOf: (ctx: Context) => string;
-  /** Delays the answers to many callbacks that belong to no login. */
+  /** Delays the answers when many callbacks belong to no login. */
   limitUnknown: () => Promise<void>;
   metrics: LoginMetrics;
   logger: Logger;
@@ -51,7 +51,7 @@ export function oidcRoutes(options: OidcRoutesOptions): PageRoute[] {
   ];
 }
 
-/** The checks are in a cookie, so only the browser that began a login can end it. */
+/** Keeps the checks in a cookie, so that only the browser that began a login can end it. */
 async function begin(ctx: Context, { flow, cookie }: OidcRoutesOptions): Promise<void> {
   const to = new URLSearchParams(ctx.querystring).get('to') ?? '';
   const { address, checks } = await flow.begin();
@@ -69,7 +69,7 @@ async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
   }
   const address = options.addressOf(ctx);
   const seconds = attempts.begin(address);
-  // The cookie stays: the person can load this page again.
+  // Keeps the cookie: the person can reload this page.
   if (seconds !== undefined) return refuseForNow(ctx, seconds, options);
   cookie.clear(ctx);
   const { claims, idToken } = await flow.end(ctx.search, begun);

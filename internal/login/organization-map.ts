@@ -1,10 +1,10 @@
 import { isOrganization } from '../event/stored-text.ts';
 import { isObject, parseYaml } from '../cluster/yaml.ts';
 
-/** In place of an organization: all of them. */
+/** Stands for all organizations. */
 const all = '*';
 
-/** What a group of people may do: a reader reads an organization, an owner manages it too. */
+/** What a group may do: a reader reads an organization, an owner also manages it. */
 interface Grant {
   organization: string;
   role: 'reader' | 'owner';
@@ -12,11 +12,11 @@ interface Grant {
 
 /** What a person may do. */
 export interface Rights {
-  /** The organizations that the person may see, in order. */
+  /** The organizations that the person may see, sorted. */
   organizations: readonly string[];
   /** Those of them that the person owns. */
   owned: readonly string[];
-  /** True for an owner of all organizations, who may create others. */
+  /** True for an owner of all organizations, who may create new ones. */
   administers: boolean;
 }
 
@@ -29,8 +29,8 @@ export class OrganizationMap {
   }
 
   /**
-   * Reads a mapping in YAML, such as `{billing: acme, audit: [acme, globex], platform: '*'}`. In
-   * place of a name, `{organization: acme, role: owner}` makes owners.
+   * Parses a mapping in YAML, such as `{billing: acme, audit: [acme, globex], platform: '*'}`.
+   * `{organization: acme, role: owner}` in place of a name makes owners.
    * @throws an error that says what is wrong.
    */
   static parse(text: string): OrganizationMap {
@@ -43,12 +43,12 @@ export class OrganizationMap {
     return new OrganizationMap(new Map(entries));
   }
 
-  /** Those of a person's groups that lead to an organization. */
+  /** Those of the groups that lead to an organization. */
   known(groups: readonly string[]): string[] {
     return groups.filter((group) => this.#grantsOf.has(group));
   }
 
-  /** What the groups may do. `*` is all of `existing`. */
+  /** What the groups may do; `*` stands for all of `existing`. */
   rightsOf(groups: readonly string[], existing: () => readonly string[]): Rights {
     const grants = groups.flatMap((group) => this.#grantsOf.get(group) ?? []);
     const owning = grants.filter(({ role }) => role === 'owner');

@@ -3,11 +3,11 @@ import { html, type Html } from '../kit/html/html.ts';
 interface Kind {
   status: number;
   title: string;
-  /** What happened, and what to do, in a sentence each. */
+  /** What happened and what to do, one sentence each. */
   texts: readonly string[];
 }
 
-/** The ends of a login or logout that are no success. */
+/** The unsuccessful outcomes of a login or logout. */
 const kinds = {
   'provider-unavailable': {
     status: 503,
@@ -22,7 +22,7 @@ const kinds = {
   'not-valid': {
     status: 400,
     title: 'This login is not valid any more',
-    texts: ['It took longer than ten minutes, was finished before, or began in another browser. Begin again.'],
+    texts: ['It took longer than ten minutes, was already completed, or began in another browser. Log in again.'],
   },
   'too-many-attempts': {
     status: 429,
@@ -59,7 +59,7 @@ const kinds = {
 
 export type Outcome = keyof typeof kinds;
 
-/** The page of an outcome, and its HTTP status. `who` is the person, if that is known. */
+/** The page of an outcome, and its HTTP status. `who` is the person, if known. */
 export function outcomePage(
   outcome: Outcome,
   { base, who, detail }: { base: string; who?: string | undefined; detail?: string | undefined },

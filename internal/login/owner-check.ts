@@ -4,13 +4,13 @@ import type { OidcOptions } from './login.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { Provider } from './provider.ts';
 
-/** Who proves to own an organization, or one sentence on why not. */
+/** The proven owner of an organization, or one sentence on why there is no proof. */
 export type OwnerProof = { owner: string } | { refused: string };
 
 /**
- * Checks by itself, with the keys of the provider and the map, that an id token of the last hour
- * proves an owner of an organization. The console has no part in it.
- * @throws {RequestError} when the keys of the provider cannot be read.
+ * Checks that an id token of the last hour proves an owner of an organization. It uses only the
+ * keys of the provider and the map, and trusts no console.
+ * @throws {RequestError} if the provider's keys cannot be read.
  */
 export function createOwnerCheck(oidc: OidcOptions | undefined, link?: OneTimeLink) {
   const provider = oidc && new Provider({ ...oidc, clientId: oidc.clientId ?? oidc.proxyAudience ?? '' });
@@ -21,7 +21,7 @@ export function createOwnerCheck(oidc: OidcOptions | undefined, link?: OneTimeLi
       return { owner: `one-time link of ${organization}` };
     }
     if (oidc === undefined || idTokens === undefined)
-      return { refused: 'The controller knows no provider: set OIDC_ISSUER.' };
+      return { refused: 'The controller has no provider: set OIDC_ISSUER.' };
     const claims = await idTokens.recent(idToken);
     if ('refused' in claims)
       return { refused: `The id token is not valid: ${String(claims['refused'])}. Log in again.` };

@@ -22,16 +22,16 @@ export interface ProviderOptions {
   clientSecret?: string | undefined;
 }
 
-/** Longest answer of the provider, in ms. */
+/** Maximum duration of an answer of the provider, in ms. */
 const answerMs = 5_000;
 
-/** The provider is left alone for so long, in ms, after it did not answer. */
+/** How long the provider is not asked again after it failed to answer, in ms. */
 export const restMs = 1_000;
 
-/** Clock difference to the provider that is accepted, in seconds. */
+/** Accepted clock difference to the provider, in seconds. */
 export const clockDifference = 30;
 
-/** The OpenID Connect provider. It is asked on demand: a console starts without it. */
+/** The OpenID Connect provider. It is asked on demand, so a console starts without it. */
 export class Provider {
   readonly #options: ProviderOptions;
   #found: { configuration: Configuration; at: number } | undefined;
@@ -43,8 +43,8 @@ export class Provider {
   }
 
   /**
-   * The endpoints and rules of the provider, asked again if they are older than `oldestMs`.
-   * @throws the error of the request when the provider does not answer.
+   * The metadata of the provider, fetched again if older than `oldestMs`.
+   * @throws the error of the request if the provider does not answer.
    */
   async configuration(oldestMs: number): Promise<Configuration> {
     if (this.#found !== undefined && performance.now() - this.#found.at < oldestMs) return this.#found.configuration;
@@ -62,7 +62,7 @@ export class Provider {
       discovery(issuer, clientId, metadata, authentication(clientSecret), {
         timeout: answerMs / 1_000,
         [customFetch]: fetchOnce,
-        // Signatures of id tokens are checked, also of those that come directly from the provider.
+        // Checks the signatures of id tokens, even of those that come directly from the provider.
         execute: [enableNonRepudiationChecks, ...(issuer.protocol === 'http:' ? [allowInsecureRequests] : [])],
       }),
     );
@@ -71,11 +71,11 @@ export class Provider {
   }
 }
 
-/** Requests are rare: none keeps a connection. */
+/** Requests are rare, so no connection is kept. */
 const fetchOnce: CustomFetch = (url, options) =>
   fetch(url, { ...options, headers: { ...options.headers, connection: 'close' } } as RequestInit);
 
-/** The method that the provider supports; the first one unless it says otherwise. */
+/** HTTP Basic if the provider supports it or does not say; otherwise the secret in the body. */
 function authentication(secret: string | undefined): ClientAuth {
   if (secret === undefined) return None();
   const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];

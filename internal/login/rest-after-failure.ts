@@ -1,6 +1,6 @@
 /**
- * Asks at most once in `restMs` while the answer is an error: in between, callers get the last
- * error at once. So callers cannot make the console ask a provider that is in trouble without end.
+ * Asks at most once per `restMs` while the answer is an error; in between, callers get the last
+ * error at once. So callers cannot flood a provider that is in trouble.
  */
 export function restAfterFailure<Question extends unknown[], Answer>(
   restMs: number,

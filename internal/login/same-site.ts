@@ -1,9 +1,8 @@
 import type { Context } from '../intake/http/page-route.ts';
 
 /**
- * True if a page of this console sent the form. Another site could otherwise log a person out, or
- * log them in as somebody else. Browsers send one of these two headers, and scripts cannot set
- * them.
+ * True if a page of this console sent the form; otherwise another site could log a person out or in
+ * as somebody else. Browsers send one of these two headers, which scripts cannot set.
  */
 export function isFromThisSite(ctx: Context, publicUrl: URL): boolean {
   const site = ctx.get('Sec-Fetch-Site');

@@ -1,7 +1,7 @@
 import { unavailable } from '../kit/errors/request-error.ts';
 import { isForbidden, isTimeout, isUnavailable } from '../store/errors.ts';
 
-/** Runs a query. @throws {RequestError} with the message when Postgres cannot serve it now. */
+/** Runs a query. @throws {RequestError} with the message if Postgres cannot serve it now. */
 export async function serveQuery<T>(message: string, query: () => Promise<T>): Promise<T> {
   try {
     return await query();

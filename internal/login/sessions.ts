@@ -14,24 +14,24 @@ export interface Identity {
   groups: readonly string[];
   /** The read token of the login: the session ends with it. */
   tokenDigest: string | undefined;
-  /** The one organization of a one-time link. */
+  /** The one organization that a one-time link opens. */
   organization: string | undefined;
 }
 
 export interface SessionTimes {
-  /** The session ends when nobody has used it for so long. */
+  /** How long a session may be idle before it ends. */
   idleMs: number;
-  /** The session ends so long after the login. */
+  /** How long a session may last after the login. */
   longestMs: number;
 }
 
-/** Most time between two notes of the use of a session: not each request writes. */
+/** Writes the use of a session at most once a minute, not on each request. */
 const noteEvery = sql<Date>`now() - interval '1 minute'`;
 
 /**
- * The sessions, in Postgres. A session has an id of 256 random bits, which only the browser has;
- * the table has its digest. All times are those of Postgres' clock.
- * Each operation throws a `RequestError` when Postgres cannot serve it now.
+ * The sessions, in Postgres. Only the browser has a session's id, 256 random bits; the table has
+ * its digest. All times come from the clock of Postgres. Each operation throws a `RequestError`
+ * when Postgres cannot serve it now.
  */
 export class Sessions {
   readonly #db: Database;
@@ -59,7 +59,7 @@ export class Sessions {
     return id;
   }
 
-  /** Finds a session that has not ended, and notes that it is in use. */
+  /** Finds a session that has not ended, and records its use. */
   async find(id: string): Promise<Identity | undefined> {
     const idleSince = sql<Date>`now() - ${this.#times.idleMs} * interval '1 millisecond'`;
     const row = await serve(() =>
@@ -78,7 +78,7 @@ export class Sessions {
     return { subject, name, groups, tokenDigest: token_digest ?? undefined, organization: organization ?? undefined };
   }
 
-  /** The id token of a session that was opened within the last hour. */
+  /** The id token of a session opened within the last hour. */
   async idTokenOf(id: string): Promise<string | undefined> {
     const row = await serve(() =>
       this.#db
@@ -112,7 +112,7 @@ export class Sessions {
 
 const sealedFor = 'id token';
 
-/** Only the browser has the id, so nobody opens a copy of the table. */
+/** Derives a key from the id, which only the browser has: a copy of the table stays unreadable. */
 function keyOf(id: string): Buffer {
   return hash('sha256', `id token ${id}`, 'buffer');
 }

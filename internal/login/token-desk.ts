@@ -9,10 +9,10 @@ import type { Tokens } from './viewers.ts';
 
 export type { Scope } from '../cluster/tokens/token-entry.ts';
 
-/** A token of an organization, as owners see it. Absent is what nobody knows. */
+/** A token of an organization, as owners see it. Absent fields are unknown. */
 export interface ShownToken {
   digest: string;
-  /** Names the token in addresses and logs. */
+  /** Identifies the token in addresses and logs. */
   id: string;
   kind: Scope;
   name?: string | undefined;
@@ -21,17 +21,17 @@ export interface ShownToken {
   madeAt?: Date | undefined;
   /** A day in UTC. */
   usedOn?: string | undefined;
-  /** It was rotated, and is in force until then. */
+  /** Set after a rotation: the token is valid until then. */
   expiresAt?: Date | undefined;
   state: 'in force' | 'being set up' | 'being revoked' | 'refused';
-  /** Why it is refused, or still waits. */
+  /** Why it was refused or still waits. */
   error?: string | undefined;
 }
 
-/** What an owner asks for, with the proof for the controller. */
+/** An owner's request, with the proof for the controller. */
 export interface Asked {
   organization: string;
-  /** Of the form, so that a form that is sent twice has one effect. */
+  /** The id of the form: a form that is sent twice takes effect once. */
   formId: string;
   idToken: string;
 }
@@ -41,14 +41,14 @@ export interface NewToken {
   name: string;
 }
 
-/** How long a request that is done or refused is shown. */
+/** How long a finished or refused request is shown. */
 const followedMs = 15_000;
 const shownFor = sql<Date>`now() - interval '1 hour'`;
 
 /**
- * What owners do about tokens: the console writes a request, and a controller that believes only
- * the id token in it acts. Secrets decide what is in force: the list is that of the token source.
- * Each operation throws a `RequestError` when Postgres cannot serve it now.
+ * Takes owners' requests about tokens. The console writes a request; a controller, which trusts
+ * only the id token in it, acts on it. Secrets decide which tokens are valid, so the list comes
+ * from the token source. Each operation throws a `RequestError` when Postgres cannot serve it now.
  */
 export class TokenDesk {
   readonly #db: Database;
@@ -61,7 +61,7 @@ export class TokenDesk {
     this.#tokens = tokens;
   }
 
-  /** Why no token can be made or revoked now: one sentence; undefined when it can. */
+  /** One sentence on why no token can be created or revoked now; undefined if one can. */
   async problem(): Promise<string | undefined> {
     const row = await serve(() =>
       this.#db
@@ -70,11 +70,11 @@ export class TokenDesk {
         .where('until', '>', sql<Date>`now()`)
         .executeTakeFirst(),
     );
-    if (row === undefined) return 'No controller is at work that writes tokens.';
+    if (row === undefined) return 'No controller that writes tokens is running.';
     return row.problem ?? undefined;
   }
 
-  /** All tokens in force, and those that were asked for within the last hour. */
+  /** All valid tokens, and those requested within the last hour. */
   async list(organization: string): Promise<ShownToken[]> {
     const inForce = this.#tokens.tokensOf(organization);
     const [known, requests] = await serve(() =>
@@ -92,7 +92,7 @@ export class TokenDesk {
     const rows = new Map(known.map((row) => [row.digest, row]));
     const asked = Map.groupBy(requests, ({ digest }) => digest);
     const issued = requests.filter(({ act, digest }) => act === 'issue' && !inForce.has(digest));
-    // This process follows Secrets a little later than the controller writes them.
+    // This process sees Secrets a little later than the controller writes them.
     const isYoung = (at: Date | null): boolean => at === null || Date.now() - at.getTime() < followedMs;
     const waiting = issued.filter(({ done_at, error }) => isYoung(done_at) || error !== null);
     const digests = [...inForce.keys(), ...waiting.map(({ digest }) => digest)];
@@ -120,26 +120,28 @@ export class TokenDesk {
   }
 
   /**
-   * Asks for a token. Resolves with its clear text, which nobody can learn later; undefined for a
-   * form that was sent before.
+   * Requests a token. Resolves with its clear text, which cannot be read again later; undefined if
+   * the form was sent before.
    */
   issue(asked: Asked, token: NewToken): Promise<string | undefined> {
     return this.#issue(asked, token, []);
   }
 
-  /** Asks for a token in place of another one, which is in force until a time. As {@link issue}. */
+  /**
+   * Requests a token that replaces another one, which stays valid until a time. As {@link issue}.
+   */
   rotate(asked: Asked, { digest, kind, name }: ShownToken, until: Date): Promise<string | undefined> {
     return this.#issue(asked, { kind, name: name ?? '' }, [
       { ...rowOf(asked), id: randomUUID(), act: 'expire', digest, name: name ?? '', kind, expires_at: until },
     ]);
   }
 
-  /** Asks to revoke a token. Resolves with false for a form that was sent before. */
+  /** Requests that a token be revoked. Resolves with false if the form was sent before. */
   revoke(asked: Asked, { digest, kind }: ShownToken): Promise<boolean> {
     return this.#write([{ ...rowOf(asked), act: 'revoke', digest, kind }]);
   }
 
-  /** Notes the use of a token in the background, by its id, once a day. */
+  /** Records the use of a token in the background, once a day. */
   noteUse(tokenId: string): void {
     const day = new Date().toISOString().slice(0, 10);
     if (this.#usedOn !== day) this.#used.clear();

@@ -16,13 +16,13 @@ export interface TokenRoutesOptions {
   entrance: Entrance;
   viewers: Viewers;
   tokens: Tokens;
-  /** Delays the answers to many wrong tokens. */
+  /** Delays the answers when many tokens are wrong. */
   limitWrongTokens: () => Promise<void>;
   metrics: LoginMetrics;
   note: NoteEntry;
 }
 
-/** More than any form of ours has, in bytes. */
+/** Larger than any form of the login, in bytes. */
 const longestForm = 16_384;
 
 /** `/login`: the page, and the form for a read token. */
@@ -42,7 +42,7 @@ export function tokenRoutes(options: TokenRoutesOptions): PageRoute[] {
   ];
 }
 
-/** A person who is logged in already does not see the form. */
+/** A person who is already logged in does not see the form. */
 async function showLogin(ctx: Context, { publicUrl, entrance, viewers }: TokenRoutesOptions): Promise<void> {
   const to = new URLSearchParams(ctx.querystring).get('to') ?? undefined;
   const viewer = await viewers.find(ctx);

@@ -9,7 +9,7 @@ import type { OrganizationMap, Rights } from './organization-map.ts';
 import type { Identity, Sessions } from './sessions.ts';
 import type { Viewer } from './viewer.ts';
 
-/** What is known of people from a provider. */
+/** What is known about people from a provider. */
 export interface People {
   issuer: string;
   /** The claim with the groups. */
@@ -28,18 +28,18 @@ export interface ViewersOptions {
   people?: People | undefined;
   /** Absent unless a proxy logs people in. */
   bearer?: BearerLogin | undefined;
-  /** True if this process gives one-time links: no other takes a session of one. */
+  /** True if this process issues one-time links: only it accepts their sessions. */
   hasLinks: boolean;
-  /** False makes a reader of everybody. */
+  /** If false, everybody is only a reader. */
   manages: boolean;
-  /** Delays the answers to many ids that open no session. */
+  /** Delays the answers when many ids open no session. */
   limitUnknown: () => Promise<void>;
 }
 
-/** Why the claims of a person make no identity. */
+/** Why claims yield no identity. */
 export type ClaimsFault = 'not-valid' | 'too-many-groups';
 
-/** Finds out who sends a request, and which organizations that person may see now. */
+/** Finds who sends a request, and which organizations that person may see now. */
 export class Viewers {
   readonly #options: ViewersOptions;
 
@@ -48,8 +48,8 @@ export class Viewers {
   }
 
   /**
-   * The viewer of a request, by its id token or its session. A viewer may see no organization.
-   * @throws {RequestError} when Postgres, the tokens or the provider's keys cannot be read now.
+   * The viewer of a request, from its id token or its session. A viewer may have no organization.
+   * @throws {RequestError} if Postgres, the tokens or the provider's keys cannot be read now.
    */
   async find(ctx: Context): Promise<Viewer | undefined> {
     const identity = (await this.#ofBearer(ctx)) ?? (await this.ofSession(ctx));
@@ -62,8 +62,8 @@ export class Viewers {
   }
 
   /**
-   * The id token of a request whose person has logged in within the last hour, for a request of
-   * `find`: what it says is not checked again.
+   * The id token of a request whose person logged in within the last hour. Call `find` first: the
+   * token is not checked again here.
    */
   async proofOf(ctx: Context): Promise<string | undefined> {
     const bearer = this.#options.bearer && bearerOf(ctx);
@@ -81,7 +81,7 @@ export class Viewers {
     return identity;
   }
 
-  /** The identity of a person, from the claims of an id token that is valid. */
+  /** The identity of a person, from the claims of a valid id token. */
   identityOf(claims: Claims): Identity | ClaimsFault {
     const { people } = this.#options;
     const subject = this.subjectOf(claims);
@@ -92,12 +92,12 @@ export class Viewers {
     return { subject, name: nameOf(claims), groups: known, tokenDigest: undefined, organization: undefined };
   }
 
-  /** The subject of a person, from claims that are valid. */
+  /** The subject of a person, from valid claims. */
   subjectOf(claims: Claims): string | undefined {
     return this.#options.people && subjectOf(this.#options.people.issuer, claims);
   }
 
-  /** True if a proxy logged in a person whose groups the provider left out. */
+  /** True if a proxy logged in a person whose groups were left out by the provider. */
   async hasTooManyGroups(ctx: Context): Promise<boolean> {
     return (await this.#ofBearer(ctx)) === 'too-many-groups';
   }
@@ -107,13 +107,13 @@ export class Viewers {
     return claims && this.identityOf(claims);
   }
 
-  /** Undefined when the session has ended with its token or its provider. */
+  /** Undefined if the session has ended with its token or its provider. */
   #rightsOf({ subject, groups, tokenDigest, organization }: Identity): Rights | undefined {
     const { tokens, people, hasLinks } = this.#options;
     if (organization !== undefined) {
       return hasLinks ? { ...readerOf(organization), owned: [organization] } : undefined;
     }
-    // Sessions do not end because the tokens are not loaded yet.
+    // Tokens that are not loaded yet must not end sessions.
     if (tokens.unready() !== undefined) throw unavailable('Tokens are not loaded yet.');
     if (tokenDigest !== undefined) {
       const token = tokens.authenticateDigest(tokenDigest);

@@ -37,7 +37,7 @@ export function errorText(text: string): Html {
   const lines = text.split(/\r\n|\r|\n/).length;
   return html`<pre>${message}</pre>
     <details class="fold trace">
-      <summary>${lines > 1 ? `The whole text, ${lines} lines` : 'The whole text'}</summary>
+      <summary>${lines > 1 ? `Full text, ${lines} lines` : 'Full text'}</summary>
       <pre>${text}</pre>
     </details>`;
 }

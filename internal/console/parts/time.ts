@@ -16,7 +16,7 @@ export function exactTime(iso: string): Html {
 export function duration(ms: number | null, sinceIso: string, now: number, isRunning: boolean): Html {
   if (ms !== null) return html`${formatDuration(ms)}`;
   if (!isRunning)
-    return html`<span class="quiet" title="Its START or its END did not come, or both came at once">–</span>`;
+    return html`<span class="quiet" title="Its START or END is missing, or both came at once">–</span>`;
   return html`<span class="quiet" data-since="${sinceIso}"
     >${formatDuration(Math.max(0, now - Date.parse(sinceIso)))}</span
   >`;

@@ -5,10 +5,10 @@ import { exactTime } from '../parts/time.ts';
 import type { Screen } from '../visit.ts';
 import { answerSettings } from './settings.ts';
 
-/** Entries of a page. */
+/** Entries per page. */
 const listed = 100;
 
-/** Who looked at the organization, and who changed what: its access log. */
+/** The organization's access log: who looked at it, and who changed what. */
 export const activity: Screen = {
   path: '/settings/activity',
   owner: true,
@@ -21,8 +21,8 @@ export const activity: Screen = {
         ${
           entries.length === 0
             ? html`<div class="empty">
-                <h2>Nothing happened yet</h2>
-                <p>Whoever looks at ${visit.organization} or changes something is noted here, within a second.</p>
+                <h2>Nothing has happened yet</h2>
+                <p>Everybody who looks at ${visit.organization} or changes something appears here within a second.</p>
               </div>`
             : html`<table class="rows activity">
                 <thead>

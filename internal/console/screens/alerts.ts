@@ -10,10 +10,10 @@ import type { Console, Screen, Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
 import { webhookCard } from './webhook-card.ts';
 
-/** Most alerts and deliveries of a page. */
+/** Maximum number of alerts and of deliveries per page. */
 const listed = 50;
 
-/** `at` and `id`: where the page before ended. `test`: what became of a test. */
+/** `at` and `id`: where the previous page ended. `test`: the result of sending a test. */
 const table = {
   open: oneOf(['true', 'false']),
   at: recordedTime,
@@ -22,7 +22,7 @@ const table = {
 } as const;
 type Query = Values<typeof table>;
 
-/** The history of alerts, who was told, and the webhooks with their deliveries. */
+/** The history of alerts, who was notified, and the webhooks with their deliveries. */
 export const alerts: Screen = {
   path: '/alerts',
   answer: async (visit, console) => {

@@ -8,10 +8,10 @@ import { verdictMark } from '../parts/verdicts.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 
-/** Most automations in the list. */
+/** Maximum number of automations in the list. */
 const listed = 8;
 
-/** Automations that a person must look at, and why. */
+/** Automations that need attention, and why. */
 export function attentionList(
   { attentions: { needed, allowed }, names, behind }: OverviewData,
   { organization, now, zone }: Visit,
@@ -48,7 +48,7 @@ export function attentionList(
   </section>`;
 }
 
-/** Failures may be allowed: then another list of the page has automations that fail. */
+/** With allowed failures, another list on the page still shows failing automations. */
 function nothing(allowed: number): string {
   if (allowed === 0) return 'Nothing needs attention: no last run has failed, and none is overdue.';
   return `Nothing needs attention. The last run of ${count(allowed, 'automation')} has failed, as their expectations allow.`;

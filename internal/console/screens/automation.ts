@@ -25,12 +25,12 @@ import { beginOfStep } from '../../record/count-executions.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { executionRow, rowHeadings } from './execution-row.ts';
 
-/** Rows of the list; the link after them leads to all. */
+/** Rows of the list; a link below leads to all of them. */
 const listed = 15;
 
 const windowParameter = { window: oneOf(automationWindows) } as const;
 
-/** One automation: its last runs, how long they take, and its window by state. */
+/** One automation: its last runs, their durations, and its executions by state. */
 export const automation: Screen = {
   path: '/automations/:automation',
   answer: async (visit, console) => {
@@ -67,7 +67,7 @@ interface View {
   id: string;
   detail: AutomationDetail | undefined;
   declaration: Declaration | undefined;
-  /** What is expected, and what came of it. */
+  /** What is expected, and whether it was met. */
   judged: Html;
 }
 
@@ -105,11 +105,11 @@ function partOf(
 const firstRun = html`<div class="card">
   <div class="empty">
     <h2>No execution yet</h2>
-    <p>Its first event makes the first execution.</p>
+    <p>Its first event creates the first execution.</p>
   </div>
 </div>`;
 
-/** The name of an automation, with its id; without a name the id alone. */
+/** The name of an automation with its id, or the id alone. */
 function titleOf(id: string, declaration: Declaration | undefined): Html {
   const copy = copyButton(id, 'the id of the automation');
   const called = nameOf(declaration);
@@ -126,7 +126,7 @@ function titleOf(id: string, declaration: Declaration | undefined): Html {
   </div>`;
 }
 
-/** An automation without a name asks for one. What a resource declares is changed there. */
+/** Asks for a name if there is none. What a resource declares is changed in that resource. */
 function manageLinks(
   id: string,
   declaration: Declaration | undefined,
@@ -142,7 +142,7 @@ function manageLinks(
   </span>`;
 }
 
-/** The executions of an automation: figures, charts and the newest. */
+/** The executions of an automation: figures, charts and the newest rows. */
 function runsOf(detail: AutomationDetail, window: AutomationWindow, visit: Visit, { site }: Console): Html {
   const { automation: id, executions } = detail;
   const { organization, zone } = visit;

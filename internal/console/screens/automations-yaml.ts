@@ -5,7 +5,7 @@ import { readQuery } from '../../readapi/query.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import type { Screen } from '../visit.ts';
 
-/** All that is declared, as resources for a cluster or AUTOMATIONS_FILE; `id`: one of them. */
+/** All declarations as resources, for a cluster or AUTOMATIONS_FILE. `id` selects one. */
 export const automationsYaml: Screen = {
   path: '/automations.yaml',
   answer: async ({ ctx, organization }, { record, toYaml }) => {

@@ -17,7 +17,7 @@ import type { Console, Screen, Visit } from '../visit.ts';
 import { owns } from '../viewer.ts';
 import { firstEvent } from './no-executions.ts';
 
-/** Each order of the list, from the row that comes first. */
+/** The orders of the list. Each puts the row first that matters most in it. */
 const orders: Readonly<Record<string, (a: AutomationView, b: AutomationView) => number>> = {
   last: (a, b) => lastOf(b).localeCompare(lastOf(a)),
   failures: (a, b) => failedShare(b) - failedShare(a),
@@ -34,7 +34,7 @@ function failedShare({ health }: AutomationView): number {
   return health === undefined ? -1 : health.failed / health.runs.length;
 }
 
-/** The name of an automation; without one its id. */
+/** The name of an automation, or else its id. */
 function wordsOf({ automation, declaration }: AutomationView): string {
   return nameOf(declaration) ?? automation;
 }
@@ -77,7 +77,7 @@ export const automations: Screen = {
   },
 };
 
-/** True if the text is a part of the id, the name or the owner. */
+/** True if the id, the name or the owner contains the text. */
 function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
   const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
   return [automation, display_name, `${namespace}/${name}`, owner].some((words) => holdsText(words, text));
@@ -190,7 +190,7 @@ function nothingShown(all: number, visit: Visit, console: Console): Html {
   if (all === 0) return firstEvent(visit, console);
   return html`<div class="empty">
     <h2>No automation matches</h2>
-    <p>None of the ${count(all, 'automation')} has all of these filters.</p>
+    <p>None of the ${count(all, 'automation')} matches all of these filters.</p>
     <p class="actions"><a class="button primary" href="${console.site.of(organization, 'automations')}">Show all</a></p>
   </div>`;
 }

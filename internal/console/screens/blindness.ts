@@ -7,14 +7,14 @@ import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import type { Console, Screen } from '../visit.ts';
 
-/** The notice above each page, which asks for itself again. */
+/** The notice above each page, which reloads itself. */
 export const blindness: Screen = {
   path: '/blindness',
   answer: async ({ ctx, organization, zone }, console) =>
     answerHtml(ctx, await blindNotice(console, organization, zone)),
 };
 
-/** Whether the record of an organization is behind. Undefined too while that cannot be read. */
+/** Whether the record of an organization is behind. Also undefined while that cannot be read. */
 export async function readBehind(
   { blindness: reads, record }: Console,
   organization: string,
@@ -24,8 +24,8 @@ export async function readBehind(
 }
 
 /**
- * Says since when the console does not see what happens, and of which times it never will. Empty
- * if it sees everything. A record that cannot be read says so itself.
+ * Says since when the console has not seen new events, and for which times events are lost. Empty
+ * if the record is complete. If the record cannot be read, the page itself says so.
  */
 export async function blindNotice(
   { blindness: reads, record, site }: Console,

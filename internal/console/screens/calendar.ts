@@ -7,13 +7,13 @@ import type { Declaration } from '../../record/declaration.ts';
 import { calendarChart, datesUpTo, type ExpectedTime } from '../charts/calendar-chart.ts';
 import type { Console, Visit } from '../visit.ts';
 
-/** Days of the calendar, and most of its executions and expected times. */
+/** Days of the calendar, and the maximum number of its executions and of its expected times. */
 const days = 14;
 const mostRuns = 500;
 const mostTimes = 400;
 const dayMs = 86_400_000;
 
-/** Expected times and executions of the last two weeks in whole days, and of the day to come. */
+/** Expected times and executions of the last 14 whole days, and of tomorrow. */
 export async function calendar(
   { automation, expect, declared_at }: Declaration,
   alerts: readonly Alert[],
@@ -21,7 +21,7 @@ export async function calendar(
   { record }: Console,
 ): Promise<Html> {
   const next = nextStart(expect, now);
-  // Tomorrow has a row of its own if something is expected then, and not today.
+  // Tomorrow gets a row if the next expected time is within a day but not today.
   const isTomorrow = next !== undefined && next < now + dayMs && zone.date(next) !== zone.date(now);
   const wanted = datesUpTo(zone.date(isTomorrow ? next : now), days + (isTomorrow ? 1 : 0));
   const from = new Date(zone.startOf(wanted.at(-1) ?? zone.date(now)));
@@ -30,7 +30,7 @@ export async function calendar(
     { automationId: automation, from },
     { limit: mostRuns },
   );
-  // A day of which only some runs were read would look as if nothing ran before them.
+  // A day with only some of its runs read would look as if nothing ran before them.
   const oldest = items.at(-1);
   const dates =
     isCut === undefined || oldest === undefined
@@ -57,7 +57,7 @@ export function nextStart(expect: DeclaredExpectation | null, now: number): numb
   return new Schedule(expect.schedule, new Zone(expect.timeZone ?? 'UTC')).after(now);
 }
 
-/** With very many times only those that were not met, and the next one. */
+/** All expected times or, if there are too many, only the unmet ones and the next one. */
 function expectedTimes(
   expect: DeclaredExpectation | null,
   from: number,

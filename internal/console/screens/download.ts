@@ -4,8 +4,8 @@ import { stillViewer } from '../still-viewer.ts';
 import type { Console, Screen } from '../visit.ts';
 
 /**
- * Events as a CSV file, with the filters of the export. It begins with a byte order mark: without
- * one, Excel takes UTF-8 for another encoding. `bom=false` leaves it out.
+ * Events as a CSV file, with the filters of the export. It begins with a byte order mark, which
+ * Excel needs to recognize UTF-8; `bom=false` leaves it out.
  */
 export function downloadOf(
   { record, readMetrics, findViewer, site: { publicUrl } }: Console,

@@ -75,7 +75,7 @@ function keyOf({ automation, error_id }: Pick<ErrorGroup, 'automation' | 'error_
   return `${automation} ${error_id}`;
 }
 
-/** The counts of each group by step. */
+/** The counts of each group, by step. */
 function trendsOf(counts: readonly ErrorCount[], begins: readonly number[]): Map<string, number[]> {
   const places = new Map(begins.map((begin, index) => [begin, index]));
   const trends = new Map<string, number[]>();
@@ -139,14 +139,14 @@ function bodyOf(
             </div>`
       }
     </div>
-    ${isCut && html`<p class="quiet">The newest 10,000 errors are counted: since ${zone.minute(Date.parse(groups.from))}.</p>`}
+    ${isCut && html`<p class="quiet">Only the newest 10,000 errors are counted, since ${zone.minute(Date.parse(groups.from))}.</p>`}
     ${more}`;
 }
 
 interface Row {
   group: ErrorGroup;
   trend: readonly number[];
-  /** When the first and the last one happened. */
+  /** When the first and the last error happened. */
   seen: ErrorTimes;
   /** Of the automation. */
   name: string | undefined;

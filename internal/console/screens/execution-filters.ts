@@ -11,7 +11,7 @@ import type { Console, Visit } from '../visit.ts';
 
 const fieldForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
-/** A time as a browser's field has it, in the zone of the page, or as the API has it. */
+/** A time as a browser's field writes it, in the zone of the page, or as the API writes it. */
 const timeOrField =
   (zone: PageZone): Parameter<Date> =>
   (text) =>
@@ -29,14 +29,14 @@ const tableIn = (zone: PageZone) =>
     cursor: storableText(1, 8_000),
   }) as const;
 
-/** What the address of the list of executions says. */
+/** The query in the address of the list of executions. */
 export interface ExecutionQuery {
   filters: ExecutionFilters;
-  /** The filters as links have them: ids and exact times, without `limit` and `cursor`. */
+  /** The filters in canonical form: ids and exact times, without `limit` and `cursor`. */
   given: Readonly<Record<string, string>>;
-  /** False if the address says it in words of a person: a name, or a time of the page's zone. */
+  /** False if the address has a name or a time in the page's zone, as a person typed it. */
   isCanonical: boolean;
-  /** Automations of which the reader has to choose one: several have the name, or none. */
+  /** Set if the name matches several automations, of which the reader chooses one, or none. */
   choice: { text: string; found: { id: string; name: string }[] } | undefined;
   limit: number;
   cursor: string | undefined;
@@ -44,7 +44,7 @@ export interface ExecutionQuery {
 
 export const pageSize = 50;
 
-/** @throws {RequestError} that names each parameter with a fault. */
+/** @throws {RequestError} that names each faulty parameter. */
 export async function readExecutionQuery(visit: Visit, console: Console): Promise<ExecutionQuery> {
   const { ctx, now, zone } = visit;
   const given = givenOf(ctx);
@@ -79,13 +79,13 @@ export async function readExecutionQuery(visit: Visit, console: Console): Promis
   return { filters, given: Object.fromEntries(given), isCanonical, choice, limit, cursor };
 }
 
-/** A named window begins where it does on every other page. */
+/** The start of a named window, the same as on every other page. */
 function beginOf(name: string, ms: number, now: number, zone: PageZone): Date {
   const known = windowNames.find((each) => each === name);
   return known === undefined ? new Date(now - ms) : stepsOf(known, now, zone).from;
 }
 
-/** The automation with an id, or with a name. */
+/** The automation with this id or name. */
 async function automationOf(
   text: string | undefined,
   visit: Visit,
@@ -100,8 +100,8 @@ async function automationOf(
 }
 
 /**
- * The parameters of a request. A form sends empty ones for fields without a value. An empty
- * `error_id` is a value: an error without one. The form calls its field `error`.
+ * The parameters of a request, without the empty ones that a form sends. An empty `error_id` stays:
+ * it means errors without an id. The form calls that field `error`.
  */
 export function givenOf(ctx: Pick<Context, 'querystring'>): URLSearchParams {
   const given = new URLSearchParams(ctx.querystring);

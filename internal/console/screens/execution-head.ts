@@ -10,7 +10,7 @@ import { eventCounts } from './execution-row.ts';
 import type { ExecutionView } from './execution-view.ts';
 import { sealedFact } from './sealed.ts';
 
-/** The name of an execution, its state, its neighbours and what one may do with it. */
+/** The name, state, neighbours and actions of an execution. */
 export function executionHead({ execution, name, around }: ExecutionView, { organization }: Visit, site: Site): Html {
   const { automation, execution_id, state } = execution;
   const neighbour = (id: string | null, direction: 'previous' | 'next', words: string): Html =>
@@ -44,7 +44,7 @@ export function executionHead({ execution, name, around }: ExecutionView, { orga
     </p>`;
 }
 
-/** Times, counts, and the duration against the usual ones of the automation. */
+/** Times, counts, and the duration compared with the automation's usual ones. */
 export function executionFacts(view: ExecutionView, visit: Visit, site: Site): Html {
   const { execution, name, around } = view;
   const { now } = visit;
@@ -81,7 +81,7 @@ export function executionFacts(view: ExecutionView, visit: Visit, site: Site): H
   </section>`;
 }
 
-/** Says how usual a duration is, in words and as a chart. */
+/** Compares a duration with the usual ones, in words and as a chart. */
 function comparison(lasted: number | null, { p50_ms, p95_ms, compared }: ExecutionView['around']): Html | false {
   if (lasted === null || p50_ms === null || p95_ms === null || compared < 2) return false;
   const usual = `Usual: ${formatDuration(p50_ms)}; 95 % end within ${formatDuration(p95_ms)}.`;
@@ -91,5 +91,5 @@ function comparison(lasted: number | null, { p50_ms, p95_ms, compared }: Executi
 
 function verdict(lasted: number, p50: number, p95: number): string {
   if (lasted > p95) return `slower than 95 % of the last executions`;
-  return lasted > p50 ? 'slower than most, and within the usual' : 'as fast as half of them, or faster';
+  return lasted > p50 ? 'slower than most, but within the usual range' : 'among the faster half of the last executions';
 }

@@ -22,7 +22,7 @@ const explanations: Readonly<Record<Anomaly, { title: string; text: string }>> =
   },
 };
 
-/** Explains each sign of a broken order. None of them changes the state. */
+/** Explains each anomaly in the order of events. None of them changes the state. */
 export function anomalyNotes({ anomalies }: Execution): Html | false {
   if (anomalies.length === 0) return false;
   return html`<section class="card notes" aria-label="Order of events">

@@ -9,12 +9,12 @@ import type { NameOfAutomation } from '../names.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 
-/** The id of the row of an execution in a page. */
+/** The DOM id of an execution's row. */
 export function rowId({ automation, execution_id }: Pick<Execution, 'automation' | 'execution_id'>): string {
   return `x-${hash('sha256', `${automation} ${execution_id}`, 'base64url').slice(0, 16)}`;
 }
 
-/** The head of a list of executions. */
+/** The table head of a list of executions. */
 export const rowHeadings = html`<thead>
   <tr>
     <th scope="col">State</th>
@@ -26,7 +26,7 @@ export const rowHeadings = html`<thead>
   </tr>
 </thead>`;
 
-/** A row of a list of executions. */
+/** A row in a list of executions. */
 export function executionRow(
   execution: Execution,
   { organization, now }: Pick<Visit, 'organization' | 'now'>,
@@ -50,12 +50,12 @@ function anomalyFlag({ anomalies }: Execution): Html | false {
   return html`<span class="flag" title="Broken order of events: ${anomalies.join(', ')}">out of order</span>`;
 }
 
-/** All events of an execution. */
+/** The number of events of an execution. */
 export function sumOf(counts: Execution['counts']): number {
   return Object.values(counts).reduce((sum, part) => sum + part, 0);
 }
 
-/** All events, and warnings and errors among them. */
+/** The number of events, and how many are warnings and errors. */
 export function eventCounts({ counts }: Pick<Execution, 'counts'>): Html {
   const all = sumOf(counts);
   const { WARNING: warnings, ERROR: errors } = counts;

@@ -4,16 +4,16 @@ import type { Seal } from '../../record/ledger.ts';
 import type { Timeline } from '../../record/list-timeline.ts';
 import type { TimelineQuery } from './timeline-query.ts';
 
-/** All that the page of an execution shows. */
+/** Everything that the page of an execution shows. */
 export interface ExecutionView {
   execution: Execution;
-  /** Of the automation, if it is declared. */
+  /** The automation's name, if it has one. */
   name: string | undefined;
   around: Surroundings;
-  /** The part of the timeline that the address names. */
+  /** The part of the timeline that the address asks for. */
   query: TimelineQuery;
   events: Timeline;
-  /** The first errors, in the order of their acceptance. */
+  /** The first errors, in order of acceptance. */
   errors: Timeline;
   /** Of the last event; undefined without a log. */
   seal: Seal | undefined;

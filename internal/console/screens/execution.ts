@@ -13,18 +13,18 @@ import { readTimelineQuery } from './timeline-query.ts';
 import { executionFacts, executionHead } from './execution-head.ts';
 import { timeline } from './timeline.ts';
 
-/** Most events of a page of the timeline, and of the copy as JSON; the export has all of them. */
+/** Maximum events in a page of the timeline and in the JSON copy; the export has all of them. */
 const mostEvents = 500;
 
-/** Most bytes of their texts: markup may take twelve times as much memory. */
+/** Maximum bytes of their texts: markup may take twelve times as much memory. */
 const mostBytes = 512 * 1_024;
 
-/** Time after the last event during which the page looks for more, in ms. */
+/** How long after the last event the page looks for more, in ms. */
 const liveMs = 3_600_000;
 
 const path = '/executions/:automation/:execution';
 
-/** One execution: its state, its events in time, its errors in full. */
+/** One execution: its state, its timeline, and its errors in full. */
 export const execution: Screen = {
   path,
   texts: true,
@@ -50,7 +50,7 @@ export const execution: Screen = {
   },
 };
 
-/** The same as JSON, for the button that copies it. */
+/** The execution as JSON, for the copy button. */
 export const executionJson: Screen = {
   path: `${path}/json`,
   texts: true,
@@ -68,7 +68,7 @@ export const executionJson: Screen = {
 
 const noExecution = 'No such execution is recorded: it never reported, has expired, or was erased.';
 
-/** @throws {RequestError} 404 when there is no such execution. */
+/** @throws {RequestError} 404 if there is no such execution. */
 async function readView(visit: Visit, console: Console): Promise<ExecutionView> {
   const { record } = console;
   const { organization } = visit;

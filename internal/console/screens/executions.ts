@@ -15,10 +15,10 @@ import { noExecutions } from './no-executions.ts';
 
 const place = { firstEventAt: recordedTime, automationId: uuid, executionId: storableText(1, 1_000) };
 
-/** Most automations that are offered for an ambiguous name. */
+/** Maximum number of automations offered for an ambiguous name. */
 const mostChoices = 20;
 
-/** The list of executions, newest first. Its address is the view. */
+/** The list of executions, newest first. The address holds the whole view. */
 export const executions: Screen = {
   path: '/executions',
   answer: async (visit, console) => {
@@ -101,7 +101,7 @@ function body(visit: Visit, { query, rows, more, names }: View, console: Console
     ${more}`;
 }
 
-/** Several automations have the name, or none. */
+/** Shown if the name matches several automations, or none. */
 function choiceOf(
   { text, found }: NonNullable<ExecutionQuery['choice']>,
   { given }: ExecutionQuery,
@@ -121,7 +121,7 @@ function choiceOf(
     <div class="card">
       <div class="empty">
         <h2>${words} <bdi>“${text}”</bdi></h2>
-        ${found.length === 0 && html`<p>Names are those of the list of automations; a part of one is enough.</p>`}
+        ${found.length === 0 && html`<p>Use a name from the list of automations; a part of it is enough.</p>`}
         <ul class="choices">
           ${list}
         </ul>
@@ -134,7 +134,7 @@ function choiceOf(
     </div>`;
 }
 
-/** The link to the next page. htmx appends its rows, and the address then has a larger limit. */
+/** The link to the next page. htmx appends its rows and raises the limit in the address. */
 function nextPage(
   visit: Visit,
   query: ExecutionQuery,

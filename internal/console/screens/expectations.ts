@@ -7,11 +7,11 @@ import { healthMark, verdictMark } from '../parts/verdicts.ts';
 import type { Console, Visit } from '../visit.ts';
 import { calendar, nextStart } from './calendar.ts';
 
-/** Alerts that the calendar knows, and rows of the lists. */
+/** Maximum number of alerts in the calendar, and rows of the lists. */
 const mostAlerts = 200;
 const listed = 8;
 
-/** What is expected of an automation, whether it holds, and the history; empty without any. */
+/** An automation's expectations, whether they are met, and their history; empty without any. */
 export async function expectations(
   id: string,
   declaration: Declaration | undefined,

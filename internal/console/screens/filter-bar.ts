@@ -11,10 +11,10 @@ type Given = ExecutionQuery['given'];
 const states = ['running', 'failed', 'succeeded', 'lost'] as const;
 const windows = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' } as const;
 
-/** Most names that the field of the automation offers. */
+/** Maximum number of names that the automation field offers. */
 const mostNames = 200;
 
-/** Names of filters for people. */
+/** Display names of the filters. */
 const names: Readonly<Record<string, string>> = {
   q: 'text',
   automation_id: 'automation',
@@ -26,7 +26,7 @@ const names: Readonly<Record<string, string>> = {
   to: 'to',
 };
 
-/** The filters of the list. Each is a link or a field, so that the address is the view. */
+/** The filters of the list. Each is a link or a form field, so the address holds the view. */
 export function filterBar(
   { organization, zone }: Visit,
   { given }: ExecutionQuery,
@@ -49,16 +49,16 @@ export function filterBar(
   </div>`;
 }
 
-/** The filters that an export has too. */
+/** The filters that an export also has. */
 const exported = new Set(['automation_id', 'execution_id', 'error_id', 'q', 'from', 'to']);
 
-/** The events behind the list as a file; not while a filter is set that only executions have. */
+/** The events behind the list as a file; absent while a filter is set that exports do not have. */
 function downloadLink(organization: string, given: Given, site: Site): Html | false {
   if (!Object.keys(given).every((name) => exported.has(name))) return false;
   return html`<a class="button download" href="${site.download(organization, given)}" download>Download CSV</a>`;
 }
 
-/** The filters that are set, each with a way to remove it. */
+/** The active filters, each with a link that removes it. */
 function chips(
   given: Given,
   to: (change: Record<string, undefined>) => string,

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../login/token-desk.ts';
 import type { Console } from '../visit.ts';
 
-/** A token for a command: its kind, and its clear text or what a shell puts in its place. */
+/** A token for a command: its kind, and its clear text or a shell expression that yields it. */
 interface Given {
   kind: Scope;
   token: string;
 }
 
-/** The first curl with a token of a kind, with the addresses of this Runledger. */
+/** The first curl command for a token of this kind, with the addresses of this installation. */
 export function firstCommand(
   { ingestUrl, localFiles, site }: Console,
   { kind, token }: Given,
@@ -26,7 +26,7 @@ export function firstCommand(
     ...trust,
     `-H "token: ${token}"`,
     "-H 'Content-Type: application/json'",
-    // An id of its own for each reader: nobody's first event goes into a stranger's automation.
+    // A new id for each reader: a first event never lands in somebody else's automation.
     `-d '{"automation_id":"${automation}","execution_id":"run-1","event":"START"}'`,
   ].join(' \\\n  ');
 }

@@ -10,7 +10,7 @@ import { sumOf } from './execution-row.ts';
 import type { ExecutionView } from './execution-view.ts';
 import { positionText } from './timeline-query.ts';
 
-/** The first error of an execution, above everything else, and the way to its place. */
+/** The first error of an execution, above everything else, with a link to its place. */
 export function firstError({ execution, errors, events }: ExecutionView, visit: Visit, site: Site): Html | false {
   const [error] = errors.items;
   if (error === undefined) return false;

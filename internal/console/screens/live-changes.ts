@@ -6,17 +6,17 @@ import type { Screen } from '../visit.ts';
 
 const change = { name: 'change', markup: html`now` };
 
-/** Has the page loaded again: something may have changed between the page and its stream. */
+/** Reloads the page: something may have changed between the page and its stream. */
 const opening = [change];
 
-/** Says when anything was stored; the overview then loads its figures again. */
+/** Signals each time events were stored; the overview then reloads its figures. */
 export const liveChanges: Screen = {
   path: '/live',
   limit: 'streams',
   answer: (visit, console) => sendLive(visit, console, () => [change]),
 };
 
-/** Says when an execution of an automation changes. */
+/** Signals each change of the executions of an automation. */
 export const liveAutomation: Screen = {
   path: '/automations/:automation/live',
   limit: 'streams',
@@ -28,7 +28,7 @@ export const liveAutomation: Screen = {
   },
 };
 
-/** Says when one execution changes. */
+/** Signals each change of one execution. */
 export const liveExecution: Screen = {
   path: '/executions/:automation/:execution/live',
   limit: 'streams',

@@ -11,8 +11,8 @@ import { readExecutionQuery } from './execution-filters.ts';
 import { executionRow } from './execution-row.ts';
 
 /**
- * The rows of executions that change. `row` belongs to the list with these filters; `change` only
- * replaces a row that the list has.
+ * Streams the rows of executions that change. A `row` belongs to the list with these filters; a
+ * `change` only replaces a row that the list already has.
  */
 export const liveExecutions: Screen = {
   path: '/executions/live',
@@ -36,7 +36,7 @@ function isOf(event: StoredEvent, { automation, execution_id }: Execution): bool
   return event.execution_id === execution_id && event.automation.toLowerCase() === automation;
 }
 
-/** As the query decides. Texts and errors are looked for in the new events only. */
+/** Matches as the query does, but looks for texts and errors in the new events only. */
 function matches(execution: Execution, events: readonly StoredEvent[], filters: ExecutionFilters): boolean {
   const { state, automationId, executionId, from, to, anomaly, warning, errorId, q } = filters;
   const first = new Date(execution.first_event_at);

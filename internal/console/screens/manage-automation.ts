@@ -14,7 +14,7 @@ import { automationOf } from '../path-ids.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { replay } from './replay.ts';
 
-/** The fields of the form, as texts. */
+/** The names of the form fields. */
 const names = [
   'name',
   'owner',
@@ -29,7 +29,7 @@ const names = [
 ] as const;
 type Texts = Record<(typeof names)[number], string>;
 
-/** The form for a new automation, or for one that was seen in events: `id`. */
+/** The form for a new automation, or for one that has reported already (`id`). */
 export const newAutomation: Screen = {
   path: '/automations/new',
   owner: true,
@@ -42,7 +42,7 @@ export const newAutomation: Screen = {
   },
 };
 
-/** Saves the form, or says what its expectations mean: `act` is `check`. */
+/** Saves the form, or explains its expectations if `act` is `check`. */
 export const saveAutomation: Screen = {
   path: '/automations',
   method: 'POST',
@@ -66,7 +66,7 @@ export const saveAutomation: Screen = {
   },
 };
 
-/** Forgets what the console declares of an automation. Its executions stay. */
+/** Removes the console's declaration of an automation. Its executions stay. */
 export const removeAutomation: Screen = {
   path: '/automations/:automation/remove',
   method: 'POST',
@@ -87,7 +87,7 @@ async function declarationOf({ organization }: Visit, { record }: Console, id: s
   return (await record.listDeclarations(organization, [id]))[0];
 }
 
-/** True for a declaration that a resource, a file or a CronJob makes: it wins over the console. */
+/** True if a resource, a file or a CronJob makes the declaration, which wins over the console. */
 export function isElsewhere(declaration: Declaration | undefined): declaration is Declaration {
   return declaration?.declared === true && declaration.namespace !== consoleNamespace;
 }
@@ -103,7 +103,7 @@ interface Shown {
   faults?: readonly string[];
   /** What the expectations mean. */
   meaning?: Html;
-  /** True if the console declares it already. */
+  /** True if the console already declares it. */
   isSaved?: boolean;
 }
 
@@ -138,11 +138,11 @@ function show(visit: Visit, console: Console, { id, texts, faults = [], meaning,
       <h2>Expectations</h2>
       ${field('Starts at', input('schedule', '30 2 * * 1-5'), 'A cron expression of five fields. Empty: no time is expected.')}
       ${field('Time zone', input('timeZone', 'Europe/Madrid'), 'Of that; UTC unless set.')}
-      ${field('Or starts every', input('every', '24h'), 'Longest time between two starts.')}
+      ${field('Or starts every', input('every', '24h'), 'Maximum time between two starts.')}
       ${field('Grace', input('grace', '10m'), 'How late a start may be; 10m unless set.')}
       ${field('Early', input('early', '5m'), 'How early a start may be; 5m unless set.')}
       ${field('Longest duration', input('maxDuration', '45m'))}
-      ${field('Failures in a row', input('failures', '1'), 'From how many on it is told. 0: failures are never told.')}
+      ${field('Failures in a row', input('failures', '1'), 'How many raise an alert. 0: failures never raise one.')}
       <p class="actions">
         <button class="primary" name="act" value="save">Save</button>
         <button name="act" value="check">What does that mean?</button>
@@ -161,7 +161,7 @@ function show(visit: Visit, console: Console, { id, texts, faults = [], meaning,
   );
 }
 
-/** What expectations say in words, their next times, and what they would have said. */
+/** Expectations in words, their next times, and the alerts they would have raised. */
 async function meaningOf({ automationId, expect }: AutomationSpec, visit: Visit, console: Console): Promise<Html> {
   const phrases = describeExpectation(expect);
   const item = (content: Content): Html => html`<li>${content}</li>`;
@@ -206,7 +206,7 @@ function textsOf(spec: AutomationSpec | undefined): Texts {
   };
 }
 
-/** The `spec` of an `Automation`, unchecked. */
+/** The unchecked `spec` of an `Automation`. */
 function specOf(automationId: string, { name, owner, runbook, failures, ...times }: Texts): object {
   const count = Number(failures);
   const expect = {

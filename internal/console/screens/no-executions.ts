@@ -5,20 +5,20 @@ import type { Console, Visit } from '../visit.ts';
 import type { ExecutionQuery } from './execution-filters.ts';
 import { firstCommand } from './first-command.ts';
 
-/** An empty list says what to do: another filter, or the first event. */
+/** Tells the reader of an empty list what to do: clear the filters, or send the first event. */
 export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: Console): Html {
   const { organization } = visit;
   if (Object.keys(given).length === 0) return firstEvent(visit, console);
   return html`<div class="empty">
     <h2>No execution matches</h2>
-    <p>None of the executions of ${organization} has all of these filters.</p>
+    <p>No execution of ${organization} matches all of these filters.</p>
     <p class="actions">
       <a class="button primary" href="${console.site.of(organization, 'executions')}">Clear the filters</a>
     </p>
   </div>`;
 }
 
-/** The three steps to the first event, with the addresses of this Runledger. */
+/** The three steps to the first event, with the addresses of this installation. */
 export function firstEvent(visit: Visit, console: Console): Html {
   const { organization, viewer } = visit;
   const { localFiles, site } = console;
@@ -29,7 +29,7 @@ export function firstEvent(visit: Visit, console: Console): Html {
     <h2>No execution yet</h2>
     <ol class="steps">
       <li>
-        <strong>Take a write token</strong>
+        <strong>Get a write token</strong>
         ${
           own === undefined
             ? html`<p>
@@ -41,7 +41,7 @@ export function firstEvent(visit: Visit, console: Console): Html {
       </li>
       <li>
         <strong>Send the first event</strong>
-        <p>It makes the first execution of a new automation. The UUID is that of the automation: keep it.</p>
+        <p>It creates the first execution of a new automation. The UUID identifies the automation: keep it.</p>
         <div class="command">
           <pre>${command}</pre>
           ${copyButton(command, 'the command')}

@@ -8,7 +8,7 @@ import { age } from '../parts/time.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 
-/** Automations whose newest run that ended has failed. */
+/** Automations whose newest ended run failed. */
 export function failingList(
   { failingShown: failing, failing: all, names }: OverviewData,
   { organization, now }: Visit,
@@ -39,7 +39,7 @@ export function failingList(
   </section>`;
 }
 
-/** The newest errors, grouped by their cause. */
+/** The newest errors, grouped by cause. */
 export function newestErrors(
   { errors, names }: OverviewData,
   { organization, now }: Visit,

@@ -19,10 +19,10 @@ import { attentionList } from './attention-list.ts';
 import { failingList, newestErrors } from './overview-lists.ts';
 import { firstEvent } from './no-executions.ts';
 
-/** Most groups of errors, and automations that fail, in the lists. */
+/** Maximum number of error groups and of failing automations in the lists. */
 const listed = 8;
 
-/** Runs from which the health of an automation is told. */
+/** Number of runs from which the health of an automation is derived. */
 const runsForHealth = 5;
 
 /** What fails, what runs, and what is overdue. */

@@ -1,10 +1,10 @@
 import type { Execution } from '../../record/execution.ts';
 import type { Console } from '../visit.ts';
 
-/** Most overdue executions that are looked at: the newest. */
+/** Maximum number of overdue executions read, newest first. */
 const most = 100;
 
-/** Executions that run for longer than `OVERDUE_AFTER_HOURS`; a lost one is no longer overdue. */
+/** Executions that have run for longer than `OVERDUE_AFTER_HOURS`; a lost one is not overdue. */
 export async function readOverdue(
   organization: string,
   now: number,

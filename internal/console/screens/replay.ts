@@ -6,10 +6,10 @@ import { html, type Html } from '../../kit/html/html.ts';
 import { verdictMark } from '../parts/verdicts.ts';
 import type { Console, Visit } from '../visit.ts';
 
-/** How far back it looks, most executions that it reads, and findings that it lists. */
+/** How far back it looks, and how many executions it reads and findings it lists at most. */
 const [dayMs, days, mostRuns, listed] = [86_400_000, 30, 1_000, 20];
 
-/** What expectations would have said of the executions of the last 30 days. */
+/** The alerts that expectations would have raised for the executions of the last 30 days. */
 export async function replay(
   automationId: string,
   expect: DeclaredExpectation | undefined,

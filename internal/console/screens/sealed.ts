@@ -5,7 +5,7 @@ import type { Visit } from '../visit.ts';
 import type { ExecutionView } from './execution-view.ts';
 
 /**
- * When the last event was sealed, who witnessed it, and its proof. Nothing without a log. The
+ * When the last event was sealed, who witnessed it, and its proof; nothing without a log. Only the
  * newest checkpoint of each hour is kept, so the event may have been sealed earlier in that hour.
  */
 export function sealedFact({ seal }: ExecutionView, { now, organization }: Visit, site: Site): Html | false {

@@ -2,7 +2,10 @@ import { leadTo } from '../../login/page.ts';
 import { webhookOf } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 
-/** The button "Send a test": puts a notification into the outbox, which a controller sends. */
+/**
+ * The action of the button "Send a test": puts a notification into the outbox for a controller to
+ * send.
+ */
 export const sendTest: Screen = {
   path: '/webhooks/:namespace/:name/test',
   method: 'POST',

@@ -7,7 +7,7 @@ const pages = [
   ['settings/activity', 'Activity'],
 ] as const;
 
-/** A page of the settings. `holdsSecret` keeps it out of every cache. */
+/** A settings page. `holdsSecret` keeps it out of every cache. */
 export function answerSettings(
   { ctx, viewer, organization }: Visit,
   { site, page }: Console,
@@ -25,14 +25,14 @@ export function answerSettings(
   else answerHtml(ctx, made);
 }
 
-/** Says that acts need a newer login, and leads there. */
+/** Says that changes need a newer login, and links to it. */
 export function loginAgainNotice({ ctx }: Visit, { loginAgain, site }: Console): Html {
   const to = `${site.base}${ctx.path}`;
   return html`<div class="notice">
     <p>Your login is older than an hour. To make or revoke a token, log in again.</p>
     ${
       loginAgain === undefined
-        ? html`<p>Start Runledger again: it prints a new link. Behind a proxy, log in there.</p>`
+        ? html`<p>Restart Runledger: it prints a new link. Behind a proxy, log in there.</p>`
         : html`<a class="button" href="${site.base}${loginAgain}?to=${encodeURIComponent(to)}">Log in again</a>`
     }
   </div>`;

@@ -7,7 +7,7 @@ import { owns } from '../viewer.ts';
 import type { Console, Screen } from '../visit.ts';
 import { firstCommand } from './first-command.ts';
 
-/** How an automation reports to this Runledger: a snippet for each tool. */
+/** How an automation reports to this installation: one snippet per tool. */
 export const snippets: Screen = {
   path: '/automations/:automation/report',
   answer: async (visit, console) => {

@@ -16,15 +16,15 @@ import type { Console, Screen, Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
 import { firstEvent } from './no-executions.ts';
 
-/** Events that the page begins with. */
+/** Number of events that the page begins with. */
 const first = 100;
 
-/** Characters of a text in a line. */
+/** Maximum characters of a text in a line. */
 const longest = 300;
 
 const table = { kind: oneOf(eventKinds) } as const;
 
-/** Events as they are stored, the newest at the end. */
+/** Events as they are stored, newest at the end. */
 export const tail: Screen = {
   path: '/tail',
   texts: true,
@@ -42,13 +42,13 @@ export const tail: Screen = {
   },
 };
 
-/** The lines of the events that are stored from now on. */
+/** Streams the lines of events that are stored from now on. */
 export const liveTail: Screen = {
   path: '/tail/live',
   limit: 'streams',
   answer: async (visit, console) => {
     const { kind } = readQuery(visit.ctx, table);
-    // Names that are declared later are on the page when it is loaded again.
+    // Names declared later appear when the page is reloaded.
     const nameOf = await readNames(visit, console);
     await sendLive(visit, console, ({ events }) =>
       events
@@ -89,7 +89,7 @@ function bodyOf(kind: EventKind | undefined, lines: Html[], visit: Visit, consol
     <p class="quiet omitted" data-omitted hidden></p>`;
 }
 
-/** A line of the tail. Long texts are cut: the page of the execution has them in full. */
+/** A line of the tail. Long texts are cut; the page of the execution shows them in full. */
 function line(event: StoredEvent, organization: string, site: Site, nameOf: NameOfAutomation): Html {
   const { automation, execution_id, type_of_event } = event;
   const id = automation.toLowerCase();

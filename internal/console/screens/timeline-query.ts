@@ -6,7 +6,7 @@ import { eventKinds, type EventKind } from '../../event/schema.ts';
 import type { TimelineRequest } from '../../record/list-timeline.ts';
 import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
 
-/** `created_at` and id of an event, with a comma between, as the export has it. */
+/** `created_at` and id of an event, separated by a comma, as in the export. */
 const position: Parameter<EventPosition> = (text) => {
   const [createdAt = '', id = '', ...more] = text.split(',');
   const place = { createdAt: recordedTime(createdAt), id: uuid(id) };
@@ -23,15 +23,15 @@ const table = {
   last: oneOf(['true']),
 } as const;
 
-/** The part of the timeline that the address of an execution names. */
+/** The part of the timeline that the address of an execution asks for. */
 export interface TimelineQuery {
   kind: EventKind | undefined;
   place: TimelineRequest['place'];
-  /** The parameters as the address has them. */
+  /** The parameters as given in the address. */
   given: Readonly<Record<string, string>>;
 }
 
-/** @throws {RequestError} that names each parameter with a fault. */
+/** @throws {RequestError} that names each faulty parameter. */
 export function readTimelineQuery(ctx: Context): TimelineQuery {
   const { kind, after, before, around, last } = readQuery(ctx, table);
   const given = Object.fromEntries(new URLSearchParams(ctx.querystring));
@@ -52,7 +52,7 @@ function placeOf({ after, before, around, last }: Places): TimelineRequest['plac
   return last === undefined ? undefined : 'last';
 }
 
-/** The position of an event as an address has it. */
+/** The position of an event as an address holds it. */
 export function positionText({ created_at, id }: StoredEvent): string {
   return `${created_at},${id}`;
 }

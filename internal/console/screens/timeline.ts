@@ -11,13 +11,13 @@ import { sumOf } from './execution-row.ts';
 import type { ExecutionView } from './execution-view.ts';
 import { positionText } from './timeline-query.ts';
 
-/** A text up to this length, on one line, is shown without a fold. */
+/** A single-line text up to this length is shown unfolded. */
 const shortText = 200;
 
-/** A pause is shown from this length on, in ms, and from this share of the page's time on. */
+/** A pause is shown from this length, in ms, and from this share of the page's time span. */
 const [leastGap, leastShare] = [1_000, 1 / 8];
 
-/** The events in order, the long pauses between them, and proofs if they are sealed. */
+/** The events in order, with the long pauses between them, and proofs if they are sealed. */
 export function timeline(view: ExecutionView, address: string, proofOf: (eventId: string) => string): Html {
   const { events, seal, execution } = view;
   const items = events.items.toSorted((a, b) => happenedAt(a).localeCompare(happenedAt(b)));
@@ -62,7 +62,7 @@ function rangeOf({ events, execution, query }: ExecutionView): string {
   return `Events ${formatNumber(from)} to ${formatNumber(to)} of ${formatNumber(all)}`;
 }
 
-/** The kinds that the execution has, with their counts. */
+/** The kinds of events in the execution, with their counts. */
 function kindChoice({ execution, query }: ExecutionView, address: string): Html | false {
   const kinds = eventKinds.filter((kind) => execution.counts[kind] > 0);
   if (sumOf(execution.counts) < 20 || kinds.length < 2) return false;
@@ -92,7 +92,7 @@ function pager({ events: { items, before, more }, query: { kind } }: ExecutionVi
   </nav>`;
 }
 
-/** A pause that is a large part of the time in view. */
+/** A pause that takes a large part of the time in view. */
 function gapRow(gap: number): Html {
   return html`<li class="gap"><span>${formatDuration(gap)} without an event</span></li>`;
 }
@@ -105,7 +105,7 @@ function texts(event: StoredEvent): Html {
   return html`${marksOf(event)}${shownTexts(event, 'sentences').map(({ text }) => folded(text))}`;
 }
 
-/** A long text shows its beginning, and unfolds on demand. */
+/** A long text shows its beginning and unfolds on demand. */
 function folded(text: string): Html {
   const [firstLine = ''] = text.split(/\r?\n/);
   if (firstLine === text && text.length <= shortText) return html`<p class="text"><bdi>${text}</bdi></p>`;

@@ -15,13 +15,13 @@ import { answerSettings, loginAgainNotice } from './settings.ts';
 const kinds = {
   write: 'Write: reports events',
   read: 'Read: reads the record and logs in to this console',
-  ping: 'Ping: serves in ping addresses only',
+  ping: 'Ping: works only in ping addresses',
 } as const;
 
 const kindOf = oneOf(['write', 'read', 'ping']);
 const nameOf = storableText(1, 100);
 
-/** How long a rotated token stays in force: hours → words. */
+/** How long the old token stays valid after a rotation: hours → words. */
 const overlaps = [
   [0, 'Not at all'],
   [1, '1 hour'],
@@ -49,7 +49,7 @@ export const tokens: Screen = {
   },
 };
 
-/** One token: whether it is in force, and the forms to rotate and to revoke it. */
+/** One token: its state, and the forms to rotate and to revoke it. */
 export const tokenPage: Screen = {
   path: '/settings/tokens/:token',
   owner: true,
@@ -64,7 +64,7 @@ export const tokenPage: Screen = {
   },
 };
 
-/** Whether a token is in force: the part of a page that changes. */
+/** The state of a token: the part of the page that changes. */
 export const tokenState: Screen = {
   path: '/settings/tokens/:token/state',
   owner: true,
@@ -74,7 +74,7 @@ export const tokenState: Screen = {
   },
 };
 
-/** Makes a token, and shows it once. */
+/** Creates a token and shows it once. */
 export const issueToken: Screen = {
   path: '/settings/tokens',
   method: 'POST',
@@ -90,7 +90,7 @@ export const issueToken: Screen = {
   },
 };
 
-/** Makes a token in place of another one, and shows it once. */
+/** Creates a token that replaces another one, and shows it once. */
 export const rotateToken: Screen = {
   path: '/settings/tokens/:token/rotate',
   method: 'POST',
@@ -107,7 +107,7 @@ export const rotateToken: Screen = {
   },
 };
 
-/** Revokes a token whose name, or id, was typed. */
+/** Revokes a token once its name or id was typed to confirm. */
 export const revokeToken: Screen = {
   path: '/settings/tokens/:token/revoke',
   method: 'POST',
@@ -117,7 +117,7 @@ export const revokeToken: Screen = {
     const given = await readForm(visit.ctx);
     const token = await tokenOf(visit, console);
     if (given('confirm') !== (token.name ?? token.id)) {
-      throw malformed(`Nothing is revoked: type ${token.name ?? token.id} to confirm.`);
+      throw malformed(`Nothing was revoked: type ${token.name ?? token.id} to confirm.`);
     }
     if (await console.tokens.revoke(askedOf(visit, given), token)) {
       await visit.note('revoked', `${token.kind} token ${titleOf(token)}`);
@@ -135,12 +135,12 @@ async function showOnce(
   action: 'issued' | 'rotated',
 ): Promise<void> {
   if (token === undefined)
-    throw malformed('This form was sent before. A token is shown once only: rotate it for a new one.');
+    throw malformed('This form was already sent. A token is shown only once: rotate it to get a new one.');
   await visit.note(action, `${kind} token ${name}`);
   const made = (await console.tokens.list(visit.organization)).find(({ lastFour }) => lastFour === token.slice(-4));
   const command = firstCommand(console, { kind, token });
   const body = html`<section class="card padded once">
-    <p>Copy the token now: it is shown this once, and kept nowhere.</p>
+    <p>Copy the token now: it is shown only once and stored nowhere.</p>
     <div class="command">
       <pre data-token>${token}</pre>
       ${copyButton(token, 'the token')}
@@ -160,7 +160,7 @@ function askedOf({ organization, proof = '' }: Visit, given: Form): Asked {
   return { organization, formId: formIdOf(given), idToken: proof };
 }
 
-/** @throws {RequestError} 404 for a token that the organization does not have. */
+/** @throws {RequestError} 404 if the organization has no such token. */
 async function tokenOf({ ctx, organization }: Visit, console: Console): Promise<ShownToken> {
   const [, id = ''] = ctx['captures'] as string[];
   const token = (await console.tokens.list(organization)).find((one) => one.id === id);
@@ -172,18 +172,18 @@ function titleOf({ name, id }: ShownToken): string {
   return name ?? id;
 }
 
-/** A form, or why there is none. */
+/** A form, or the reason why there is none. */
 function form(visit: Visit, console: Console, problem: string | undefined, content: Html): Html {
   if (problem !== undefined) return commandInstead(visit, problem);
   return visit.proof === undefined ? loginAgainNotice(visit, console) : content;
 }
 
-/** What those who run Runledger do where the console cannot. */
+/** The command that operators use where the console cannot change tokens. */
 function commandInstead({ organization }: Visit, problem: string): Html {
   const command = `runledger-admin token create --organization ${organization}`;
   return html`<section class="card padded" aria-label="Tokens cannot be changed here">
     <p><strong>Tokens cannot be changed here now.</strong> ${problem}</p>
-    <p>Those who run Runledger make one with this command, and apply the Secret that it prints:</p>
+    <p>The operators of Runledger create one with this command, and apply the Secret that it prints:</p>
     <div class="command">
       <pre>${command}</pre>
       ${copyButton(command, 'the command')}
@@ -214,7 +214,7 @@ function rotateForm({ id }: ShownToken, { organization }: Visit, { site }: Conso
       html`<select name="hours">
         ${overlaps.map(([hours, words]) => html`<option value="${hours}" ${hours === 24 && html`selected`}>${words}</option>`)}
       </select>`,
-      'A new token is made now. Change your callers within this time.',
+      'A new token is created now. Change your producers within this time.',
     )}
     <button class="primary">Make a new token</button>
   </form>`;
@@ -228,7 +228,7 @@ function revokeForm(token: ShownToken, { organization }: Visit, { site }: Consol
     ${field(
       html`Type <strong>${titleOf(token)}</strong> to confirm`,
       html`<input name="confirm" required autocomplete="off" />`,
-      'Callers with this token get 401 within two seconds. If a tool applies it from a Secret, remove it there too, or it comes back.',
+      'Producers with this token get 401 within two seconds. If a tool applies it from a Secret, remove it there too, or it comes back.',
     )}
     <button class="danger">Revoke the token</button>
   </form>`;
@@ -277,7 +277,7 @@ function table(list: readonly ShownToken[], visit: Visit, { site }: Console): Ht
 function noToken({ organization }: Visit): Html {
   return html`<div class="empty">
     <h2>No token yet</h2>
-    <p>${organization} needs a write token to report events. Name one above and make it.</p>
+    <p>${organization} needs a write token to report events. Name one above and create it.</p>
   </div>`;
 }
 
@@ -288,7 +288,7 @@ const words = {
   refused: 'Refused.',
 } as const;
 
-/** Asks again until the state is final. */
+/** Polls until the state is final. */
 function statePart({ id, state, error }: ShownToken, { organization }: Visit, { site }: Console): Html {
   const isFinal = state === 'in force' || state === 'refused';
   const poll = html`hx-get="${site.of(organization, `${path}/${id}/state`)}" hx-trigger="load delay:400ms"

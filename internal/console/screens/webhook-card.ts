@@ -7,7 +7,7 @@ import type { Visit } from '../visit.ts';
 
 const words = {
   sent: 'The test is on its way: see the newest deliveries.',
-  waiting: 'A test of this webhook waits already.',
+  waiting: 'A test of this webhook is already waiting.',
   gone: 'There is no such webhook any more.',
 } as const;
 
@@ -30,7 +30,7 @@ export function webhookCard(
         return html`<li>
           <strong><bdi>${namespace}/${name}</bdi></strong>
           <span class="quiet"
-            ><bdi>${host}</bdi>, ${kinds.length === 0 ? 'every kind about automations' : kinds.join(', ')}</span
+            ><bdi>${host}</bdi>, ${kinds.length === 0 ? 'all kinds about automations' : kinds.join(', ')}</span
           >
           ${
             failing_since === null

@@ -1,11 +1,11 @@
-// The behaviour of every page. Without it, all links and forms work, and times are in UTC.
+// The behaviour of every page. Without it, all links and forms still work, and times are in UTC.
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const one = (selector, root = document) => root.querySelector(selector);
 
-// Times: relative ones grow older, exact ones follow the chosen zone.
+// Times: relative ones are kept up to date, exact ones follow the chosen zone.
 
-// The zone of the page, as the server has written all other times on it.
+// The server has written all other times of the page in this zone.
 const inUtc = () => document.documentElement.dataset.zone === 'UTC';
 const padded = (value, length = 2) => String(value).padStart(length, '0');
 
@@ -77,7 +77,7 @@ async function copy(button) {
     button.classList.add('copied');
     announce('Copied');
   } catch {
-    announce('Copying did not work');
+    announce('Copying failed');
   }
   setTimeout(() => button.classList.remove('copied'), 1_200);
 }
@@ -108,7 +108,7 @@ document.addEventListener('click', (event) => {
   for (const menu of all('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
 });
 
-// A name that is cut is told in full where the keyboard is. The mouse has titles.
+// The focused name, if it is cut, is shown in full. The mouse has titles.
 
 const tip = document.createElement('div');
 tip.className = 'tip';
@@ -154,7 +154,7 @@ document.addEventListener('htmx:response:error', ({ detail }) => {
 
 let live = ['', 'Live'];
 
-/** A page whose record is behind is connected, and yet not live. */
+/** A page whose record is behind is connected, but not live. */
 function showLive(state, text) {
   live = [state, text];
   const isBehind = state === 'on' && one('#blindness[data-behind]') !== null;
@@ -171,7 +171,7 @@ document.addEventListener('htmx:sse:error', ({ detail }) => {
   if (detail.status === 401) showSessionEnded();
   showLive('off', 'Reconnecting …');
 });
-// htmx connects again when a stream breaks, and not when its first request fails.
+// htmx reconnects when a stream breaks, but not when its first request fails.
 for (const name of ['htmx:response:error', 'htmx:error']) {
   document.addEventListener(name, ({ target, detail }) => {
     if (!target.hasAttribute?.('hx-sse:connect') || detail.ctx?.response?.status === 401) return;
@@ -241,7 +241,7 @@ function showWaiting() {
   one('.row-link', rows)?.focus({ preventScroll: true });
 }
 
-// After "load more", the address shows as many rows when it is loaded again.
+// After "load more", reloading the address shows as many rows.
 
 document.addEventListener('htmx:after:swap', () => {
   showTimes();
@@ -274,7 +274,7 @@ function move(step) {
 const screens = { o: 0, a: 1, e: 2, r: 3, l: 4, t: 5 };
 let afterG = 0;
 
-/** Within a chart, arrows move from bar to bar. */
+/** Arrow keys move from bar to bar within a chart. */
 function moveInChart(step) {
   const bars = all('a', document.activeElement?.closest?.('[data-bars]') ?? document.createElement('i'));
   const next = bars[bars.indexOf(document.activeElement) + step];

@@ -1,11 +1,11 @@
-// The tail: new lines at the end, in step with the screen; it pauses while the reader scrolls back.
+// The tail: appends new lines once a frame, and pauses while the reader scrolls back.
 
 {
   const list = document.querySelector('[data-tail]');
   const stream = document.querySelector('[data-tail-stream]');
   const toEnd = document.querySelector('[data-end]');
   const omitted = document.querySelector('[data-omitted]');
-  /** Most lines of the page, and most that wait for their turn. */
+  /** Maximum number of lines on the page, and of lines that wait. */
   const mostLines = 1_000;
   let lines = [];
   let dropped = 0;

@@ -1,4 +1,4 @@
-// Loaded before the page is drawn: the colours that this browser has chosen, and its time zone.
+// Runs before the page is drawn: sets the colours and the time zone that this browser has chosen.
 {
   const root = document.documentElement;
   root.dataset.theme = localStorage.getItem('theme') ?? 'system';
@@ -6,7 +6,8 @@
   if (!document.cookie.split('; ').includes(`zone=${zone}`)) {
     const secure = location.protocol === 'https:' ? '; Secure' : '';
     document.cookie = `zone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
-    // The first page of a browser is in UTC: once it is told the zone, all times are in it.
+    // A browser's first page is in UTC. Reloading it once the zone is known puts all times in that
+    // zone.
     if (root.dataset.zone && root.dataset.zone !== zone && document.cookie.includes(`zone=${zone}`)) location.reload();
   }
 }

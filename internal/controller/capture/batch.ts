@@ -1,13 +1,13 @@
 import type { KubernetesObject } from '../../cluster/object.ts';
 import { isUuid } from '../../event/uuid.ts';
 
-/** The label of a Job, of the template of its CronJob, or of its namespace. */
+/** The label on a Job, on the template of its CronJob, or on its namespace. */
 export const captureLabel = 'runledger.dev/capture';
 
-/** The annotation that names the automation of a Job, or of a template's Jobs: a UUID. */
+/** The annotation with the automation's UUID, on a Job or a Job template. */
 export const automationAnnotation = 'runledger.dev/automation-id';
 
-/** The parts of `batch/v1` and `v1` that are read. Nothing of them is checked. */
+/** The parts of `batch/v1` and `v1` that are read. None of them is validated. */
 interface Owned extends KubernetesObject {
   readonly metadata?: KubernetesObject['metadata'] & {
     readonly ownerReferences?: readonly OwnerReference[];
@@ -50,7 +50,7 @@ export interface CronJobManifest extends KubernetesObject {
 export interface PodManifest extends Owned {
   readonly status?: {
     readonly phase?: string;
-    /** Of an evicted Pod, for example. */
+    /** Set on an evicted Pod, for example. */
     readonly reason?: string;
     readonly message?: string;
     readonly initContainerStatuses?: readonly ContainerStatus[];
@@ -72,12 +72,12 @@ export interface Terminated {
   readonly finishedAt?: string;
 }
 
-/** The owner that controls an object, if it is of this kind. */
+/** The controlling owner of an object, if it has this kind. */
 export function controllerOf({ metadata }: Owned, kind: string): OwnerReference | undefined {
   return metadata?.ownerReferences?.find((owner) => owner.controller === true && owner.kind === kind);
 }
 
-/** The automation that an annotation names; undefined unless it is a UUID. */
+/** The automation in the annotation; undefined unless it is a UUID. */
 export function annotatedAutomation(metadata: KubernetesObject['metadata']): string | undefined {
   const id = metadata?.annotations?.[automationAnnotation];
   return isUuid(id) ? id.toLowerCase() : undefined;

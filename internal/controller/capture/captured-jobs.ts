@@ -3,17 +3,17 @@ import { sql, type Kysely, type Transaction } from '../../store/sql.ts';
 import type { ChangedJob } from './changed-job.ts';
 import type { JobFacts } from './read-job.ts';
 
-/** A Job whose run is recorded, and the keys of the events that are. */
+/** A Job, and the keys of its events that are recorded. */
 export interface KnownJob extends Omit<ChangedJob, 'organization'>, Pick<JobFacts, 'name' | 'startedAt'> {
   readonly organization: string;
   readonly automationId: string;
   readonly namespace: string;
   readonly recorded: Set<string>;
-  /** How many of them its row has; undefined without a row. */
+  /** How many of them its row lists; undefined without a row. */
   readonly stored: number | undefined;
 }
 
-/** Names a Job that has a row. */
+/** Identifies a Job that has a row. */
 export interface ListedJob {
   readonly uid: string;
   readonly namespace: string;
@@ -21,7 +21,9 @@ export interface ListedJob {
   readonly recorded: readonly string[];
 }
 
-/** The Jobs that have a row and are not known to be gone. Deletes other rows after an hour. */
+/**
+ * The Jobs that have a row and are not known to be gone. Rows of others are deleted after an hour.
+ */
 export async function listCaptured(db: Database): Promise<ListedJob[]> {
   await sql`delete from captured_jobs where gone_at < now() - interval '1 hour'`.execute(db);
   await sql`
@@ -35,8 +37,8 @@ export async function listCaptured(db: Database): Promise<ListedJob[]> {
 }
 
 /**
- * What is recorded of Jobs: of those with a row, and of new ones of an organization. A new one may
- * be in the record already: its row was deleted, or a crash prevented it.
+ * Reads what is recorded of Jobs that have a row, and of new Jobs of an organization. A new Job may
+ * already be recorded: its row was deleted, or a crash came before it was written.
  */
 export async function readRecorded(
   trx: Transaction<Tables>,
@@ -95,12 +97,12 @@ async function addStored(trx: Kysely<Tables>, jobs: readonly KnownJob[]): Promis
   }
 }
 
-/** How long it is kept for which time a Job was scheduled: longer than any interval, in days. */
+/** How long the scheduled time of a Job is kept, in days: longer than any interval. */
 const scheduledDays = 400;
 
 /**
- * Writes for which times Jobs were scheduled, before their events are in the queue: a tick that
- * reads the run knows it. The row of a Job that was made by hand has none.
+ * Writes the scheduled times of Jobs before their events are in the queue, so that a tick that
+ * reads the run knows them. The row of a Job made by hand has no time.
  */
 export async function saveSchedules(
   trx: Transaction<Tables>,
@@ -123,7 +125,7 @@ export async function saveSchedules(
   }
 }
 
-/** Writes the rows of Jobs that changed, also of those without a recorded event yet. */
+/** Writes the rows of Jobs that changed, including those without a recorded event. */
 export async function saveRecorded(trx: Transaction<Tables>, jobs: readonly KnownJob[]): Promise<void> {
   const changed = jobs.filter((job) => job.gone || job.recorded.size !== job.stored);
   if (changed.length === 0) return;

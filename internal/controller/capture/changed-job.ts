@@ -4,13 +4,13 @@ import type { PodFailure } from './read-pod.ts';
 /** A Job that may have new events. */
 export interface ChangedJob {
   readonly uid: string;
-  /** Of its namespace; undefined: it is recorded only if it was before. */
+  /** The organization of its namespace. If undefined, the Job is recorded only if it was before. */
   readonly organization: string | undefined;
   /** Undefined for a Job that was deleted while no controller ran. */
   readonly facts: JobFacts | undefined;
   readonly failures: readonly PodFailure[];
-  /** The API server no longer has it. */
+  /** True if the API server no longer has it. */
   readonly gone: boolean;
-  /** Counts the changes of its facts and failures; undefined without facts. */
+  /** Number of changes of its facts and failures; undefined without facts. */
   readonly version?: number;
 }

@@ -4,8 +4,8 @@ import { identityOf } from '../declarations/health.ts';
 import type { CronJobFacts } from './read-cron-job.ts';
 
 /**
- * The declarations of captured CronJobs; of two of the same automation, the one of the older. An
- * organization has as many as it may declare by resources.
+ * The declarations of captured CronJobs; if two name the same automation, the older one counts. An
+ * organization may have as many as it may declare by resources.
  */
 export function declarationsOf(
   cronJobs: readonly CronJobFacts[],

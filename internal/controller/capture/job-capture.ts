@@ -21,22 +21,22 @@ import { Rounds, type RoundTimes } from './rounds.ts';
 import { TrackedJobs, type Candidate } from './tracked-jobs.ts';
 import { messageOf } from '../../kit/errors/message-of.ts';
 
-/** Most Jobs of one transaction. */
+/** Maximum number of Jobs per transaction. */
 const chunkSize = 200;
 
-/** What an attempt of the supervision has. */
+/** What an attempt to follow the cluster needs. */
 interface Following {
   readonly access: ClusterAccess;
   readonly end: AbortSignal;
   readonly listed: () => Promise<void>;
 }
 
-/** Longest wait of a stop for a round, in ms. Closing the database ends a round that hangs. */
+/** How long `stop` waits for a round, in ms. Closing the database ends a round that hangs. */
 const stopMs = 5_000;
 
 export interface JobCaptureOptions extends QueryOptions {
   readonly connect: ConnectToCluster;
-  /** Empty: all namespaces. */
+  /** All namespaces if empty. */
   readonly namespaces: readonly string[];
   readonly db: Database;
   readonly logger: Logger;
@@ -46,7 +46,7 @@ export interface JobCaptureOptions extends QueryOptions {
 
 /**
  * Records the runs of labelled Jobs of a cluster (docs/design/captured-jobs.md). Any number of
- * processes may do it: each round takes a lock.
+ * processes may run it: each round takes a lock.
  */
 export class JobCapture {
   readonly name = 'job capture';
@@ -81,7 +81,7 @@ export class JobCapture {
     });
   }
 
-  /** Starts to follow Jobs, with or without the API server, Redis and Postgres. */
+  /** Starts to follow Jobs, even while the API server, Redis or Postgres is unavailable. */
   async start(): Promise<void> {
     this.#supervision.start();
   }
@@ -105,7 +105,9 @@ export class JobCapture {
     return this.#rounds.pendingSince;
   }
 
-  /** What captured CronJobs declare: one list until it changes, undefined while it may be old. */
+  /**
+   * What captured CronJobs declare: the same list until it changes; undefined while it may be old.
+   */
   declarations(): DeclaredAutomation[] | undefined {
     const view = this.#problem === undefined ? this.#attempt?.view : undefined;
     if (view === undefined) return undefined;
@@ -118,7 +120,7 @@ export class JobCapture {
     const { logger, metrics } = this.#options;
     this.#problem = `Jobs cannot be read: ${messageOf(error)}`;
     metrics.watchRestarts.inc();
-    // They wait until the next complete list.
+    // Changes wait until the next complete list.
     this.#rounds.changed();
     logger.warn({ error, pauseMs }, 'job watch failed, restarting');
   }
@@ -169,7 +171,9 @@ export class JobCapture {
     return complete;
   }
 
-  /** Asks the API server what a list may tell too late. Leaves out Jobs that exist after all. */
+  /**
+   * Asks the API server about what a list may show too late. Leaves out Jobs that exist after all.
+   */
   async #current(candidates: readonly Candidate[], attempt: Attempt): Promise<Candidate[]> {
     const owned = await findOwners(candidates, attempt);
     const known = candidates.map((each) =>
@@ -186,8 +190,8 @@ export class JobCapture {
   }
 
   /**
-   * Resolves with false if some of them are not recorded. A Job that Postgres refuses is found by
-   * halves, and set aside: it keeps no other from the record, nor the watermark.
+   * Resolves with false if some Jobs are not recorded. A Job that Postgres refuses is found by
+   * bisection and set aside, so that it blocks neither other Jobs nor the watermark.
    */
   async #record(changed: readonly ChangedJob[]): Promise<boolean> {
     const { db, metrics } = this.#options;

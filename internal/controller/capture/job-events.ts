@@ -5,14 +5,14 @@ import { eventTexts, type EventTexts } from './texts.ts';
 
 /** An event of a Job. */
 export interface JobEvent extends EventTexts {
-  /** Names the event among those of its Job: START, ERROR, END, or a failure of a Pod. */
+  /** Identifies the event within its Job: START, ERROR, END, or a failure of a Pod. */
   readonly key: string;
   readonly kind: EventKind;
   /** In ms since the Unix epoch; undefined if Kubernetes does not say. */
   readonly occurredAt: number | undefined;
 }
 
-/** The events of a Job so far, and of its failed Pods. None before it starts. */
+/** The events of a Job and its failed Pods so far; none before it starts. */
 export function eventsOfJob(job: JobFacts, failures: readonly PodFailure[]): JobEvent[] {
   const startedAt = job.startedAt ?? (job.end === undefined ? undefined : job.createdAt);
   if (startedAt === undefined) return [];
@@ -21,8 +21,8 @@ export function eventsOfJob(job: JobFacts, failures: readonly PodFailure[]): Job
 }
 
 /**
- * The events of a Job that was deleted before it ended. Without `startedAt` it has none: it never
- * ran.
+ * The events of a Job that was deleted before it ended. Without `startedAt` there are none: it
+ * never ran.
  */
 export function eventsOfDeletion(
   { name, startedAt }: Pick<JobFacts, 'name' | 'startedAt'>,

@@ -5,7 +5,7 @@ import { captureLabel, type CronJobManifest, type JobManifest, type PodManifest 
 import { readCronJob, type CronJobFacts } from './read-cron-job.ts';
 import type { JobFacts } from './read-job.ts';
 
-/** Receives each version of each Job and Pod, so that one that is deleted soon is not missed. */
+/** Receives each version of each Job and Pod, so that a short-lived one is not missed. */
 export interface JobListener {
   /** Returns the UID. */
   onJob(job: JobManifest): string;
@@ -18,14 +18,14 @@ interface NamespaceFacts {
   readonly captured: boolean;
 }
 
-/** Jobs, their Pods, CronJobs and labelled namespaces of a cluster, as one attempt lists them. */
+/** The Jobs, Pods, CronJobs and labelled namespaces of a cluster, as one attempt lists them. */
 export class JobView {
   readonly #jobs: Lists<JobManifest, string>;
   readonly #pods: Lists<PodManifest, undefined>;
   readonly #cronJobs: Lists<CronJobManifest, CronJobFacts>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceFacts>;
 
-  /** Of these namespaces, or of all if there are none. */
+  /** @param namespaces empty for all namespaces. */
   constructor(namespaces: readonly string[]) {
     const batch = (plural: string) => queriesIn(namespaces, { group: 'apis/batch/v1', plural });
     this.#jobs = new Lists(batch('Jobs'));
@@ -35,7 +35,7 @@ export class JobView {
     this.#namespaces = new Lists(namespacesQueries(namespaces, organizationLabel));
   }
 
-  /** True when every list was read. */
+  /** True once every list has been read. */
   get complete(): boolean {
     return [this.#jobs, this.#pods, this.#cronJobs, this.#namespaces].every(({ complete }) => complete);
   }
@@ -45,7 +45,7 @@ export class JobView {
     return new Set(this.#jobs.objects());
   }
 
-  /** True if the list has the CronJob that a Job of the same namespace names. */
+  /** True if the namespace of a Job has the CronJob that the Job names. */
   hasCronJobOf({ namespace, cronJob }: Pick<JobFacts, 'namespace' | 'cronJob'>): boolean {
     return cronJob !== undefined && this.#cronJobs.get(`${namespace}/${cronJob.name}`)?.uid === cronJob.uid;
   }
@@ -55,8 +55,8 @@ export class JobView {
   }
 
   /**
-   * Returns the organization of each object that is captured: that of its namespace, if the object
-   * or the namespace has the label.
+   * Returns a function that finds the organization of a captured object: that of its namespace, if
+   * the object or the namespace has the label.
    */
   capturing(): (object: Pick<JobFacts, 'namespace' | 'capture'>) => string | undefined {
     const namespaces = new Map(this.#namespaces.objects().map((namespace) => [namespace.name, namespace]));
@@ -67,7 +67,7 @@ export class JobView {
     };
   }
 
-  /** Follows everything until `end` is aborted. Rejects after the first error. */
+  /** Follows everything until `end` is aborted. Rejects on the first error. */
   async follow(listener: JobListener, following: Following): Promise<void> {
     await Promise.all([
       ...this.#namespaces.follow(readNamespace, following),

@@ -5,9 +5,9 @@ import type { JobFacts } from './read-job.ts';
 import type { PresentJob } from './tracked-jobs.ts';
 
 /**
- * Returns Warning Events for labelled Jobs that are not recorded as their owners want: for the
- * first hundred of a namespace.
- * @param left a Job of each namespace that has more than are followed.
+ * Returns Warning Events for labelled Jobs that are not recorded as their owners expect: for the
+ * first hundred per namespace.
+ * @param left one Job of each namespace that has too many Jobs to follow.
  */
 export function jobWarnings(
   jobs: readonly PresentJob[],

@@ -6,7 +6,7 @@ import { listCaptured, type ListedJob } from './captured-jobs.ts';
 import type { JobView } from './job-view.ts';
 import type { Candidate, TrackedJobs } from './tracked-jobs.ts';
 
-/** Most requests to the API server at once. */
+/** Maximum number of concurrent requests to the API server. */
 const requestsAtOnce = 20;
 
 const batchJobs = { group: 'apis/batch/v1', plural: 'jobs' };
@@ -17,11 +17,13 @@ export interface Attempt {
   readonly view: JobView;
   readonly access: ClusterAccess;
   readonly end: AbortSignal;
-  /** The Jobs with a row that no list has; undefined until the first round. */
+  /** The Jobs that have a row but are in no list; undefined until the first round. */
   missing: readonly ListedJob[] | undefined;
 }
 
-/** Returns the Jobs with a row that are in no list: they were deleted while no controller ran. */
+/**
+ * Returns the Jobs that have a row but are in no list: they were deleted while no controller ran.
+ */
 export async function findMissing(
   attempt: Attempt,
   tracked: TrackedJobs,
@@ -36,8 +38,8 @@ export async function findMissing(
 }
 
 /**
- * Asks for Jobs that seem deleted before their end: this view may be older than what another
- * controller has recorded. Leaves out those that are there.
+ * Asks the API server for Jobs that seem to be deleted before their end, since this view may be
+ * older than what another controller has recorded. Leaves out those that exist.
  */
 export async function withoutPresent<T extends Pick<ListedJob, 'namespace' | 'name' | 'uid'>>(
   jobs: readonly T[],
@@ -53,8 +55,8 @@ export async function withoutPresent<T extends Pick<ListedJob, 'namespace' | 'na
 }
 
 /**
- * The UIDs of those candidates whose CronJob exists, of those that ask: the list of CronJobs may
- * not have a new one yet.
+ * The UIDs of the candidates that ask for an owner and whose CronJob exists: the list of CronJobs
+ * may lack a new one.
  */
 export async function findOwners(
   candidates: readonly Candidate[],

@@ -1,13 +1,13 @@
 import type { JobFacts } from './read-job.ts';
 import type { PodFacts, PodFailure } from './read-pod.ts';
 
-/** Most failures of a Job that are recorded, beside one that says that there are more. */
+/** Maximum number of failures recorded per Job; one further event says that there are more. */
 const mostOfJob = 100;
 
-/** Most bytes of the failures of a namespace that are kept, as UTF-16. */
+/** Maximum bytes of failures kept per namespace, as UTF-16. */
 const mostBytes = 4 * 1024 * 1024;
 
-/** What is left of a failure whose event is recorded, in bytes. */
+/** The size of a failure whose event is recorded, in bytes. */
 const keyBytes = 256;
 
 interface KeptFailure extends PodFailure {
@@ -16,15 +16,15 @@ interface KeptFailure extends PodFailure {
 }
 
 /**
- * The failures of Pods, by their Jobs. Its memory is bounded for each namespace: of a failure
- * beyond the bound, only the last event of its Job says that there was one.
+ * The failures of Pods, by Job. Memory is bounded per namespace; a failure beyond the bound is
+ * mentioned only in the last event of its Job.
  */
 export class PodFailures {
   readonly #ofJobs = new Map<string, Map<string, KeptFailure>>();
   /** Bytes by namespace. */
   readonly #bytes = new Map<string, number>();
 
-  /** Takes the failures of a Pod. Returns true if any is new. */
+  /** Adds the failures of a Pod. Returns true if any is new. */
   add({ jobUid, namespace, failures }: PodFacts): boolean {
     const kept = this.#ofJobs.get(jobUid) ?? new Map<string, KeptFailure>();
     this.#ofJobs.set(jobUid, kept);
@@ -39,12 +39,12 @@ export class PodFailures {
     return kept.size > before;
   }
 
-  /** An owner in another namespace is a lie: Kubernetes knows none. */
+  /** The failures of a Job. A claimed owner in another namespace is false: Kubernetes has none. */
   of({ uid, namespace }: Pick<JobFacts, 'uid' | 'namespace'>): PodFailure[] {
     return [...(this.#ofJobs.get(uid)?.values() ?? [])].filter((failure) => failure.namespace === namespace);
   }
 
-  /** Forgets the texts of a Job's failures, since their events are recorded. */
+  /** Forgets the texts of a Job's failures once their events are recorded. */
   recorded(jobUid: string): void {
     const kept = this.#ofJobs.get(jobUid);
     for (const failure of kept?.values() ?? []) {
@@ -59,7 +59,7 @@ export class PodFailures {
     this.#ofJobs.delete(jobUid);
   }
 
-  /** Forgets the failures of Pods whose Job is not among these. */
+  /** Forgets the failures of Pods whose Job is unknown. */
   keep(isKnown: (jobUid: string) => boolean): void {
     for (const uid of this.#ofJobs.keys()) if (!isKnown(uid)) this.forget(uid);
   }
@@ -76,7 +76,7 @@ export class PodFailures {
   }
 }
 
-/** In place of all further failures of a Job. */
+/** Stands for all further failures of a Job. */
 const more: Omit<PodFailure, 'at'> = {
   key: 'WARNING/more',
   sentence: 'Further failures of Pods of this Job are not recorded',

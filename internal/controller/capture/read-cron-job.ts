@@ -4,16 +4,16 @@ import { cronAliases } from '../../expectation/cron.ts';
 import { readAutomation } from '../../expectation/read-automation.ts';
 import { annotatedAutomation, captureLabel, type CronJobManifest } from './batch.ts';
 
-/** What a CronJob declares by its schedule. */
+/** What a CronJob declares through its schedule. */
 export interface CronJobFacts extends Omit<DeclaredAutomation, 'organization'> {
-  /** The value of the label of its template. */
+  /** The value of the label on its template. */
   readonly capture: string | undefined;
   readonly createdAt: string;
 }
 
 /**
- * Reads a CronJob. Nothing is expected of a schedule that Runledger cannot read, and a note for its
- * owner says why.
+ * Reads a CronJob. If Runledger cannot read its schedule, nothing is expected, and a note tells the
+ * owner why.
  */
 export function readCronJob({ metadata = {}, spec = {} }: CronJobManifest): CronJobFacts {
   const { uid = '', namespace = '', name = '', generation = 0, creationTimestamp = '' } = metadata;

@@ -3,10 +3,10 @@ import { timeOf } from '../../event/occurred-at.ts';
 import { storable } from '../../event/stored-text.ts';
 import { annotatedAutomation, automationAnnotation, captureLabel, controllerOf, type JobManifest } from './batch.ts';
 
-/** The annotation of a Job of a CronJob: the time of its schedule. */
+/** The annotation with the scheduled time of a CronJob's Job. */
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
-/** The annotation of a Job that `kubectl create job --from` made. */
+/** The annotation on a Job that `kubectl create job --from` made. */
 const instantiatedAnnotation = 'cronjob.kubernetes.io/instantiate';
 
 /** What is known about a Job. Times in ms since the Unix epoch. */
@@ -16,21 +16,21 @@ export interface JobFacts {
   readonly name: string;
   /** The value of its label. */
   readonly capture: string | undefined;
-  /** In lower case: the annotation, or the UID of the CronJob, or its own. */
+  /** In lower case: the annotation, or else the UID of the CronJob, or else of the Job. */
   readonly automationId: string;
-  /** True for an annotation that is not a UUID. */
+  /** True if the annotation is not a UUID. */
   readonly misnamed: boolean;
-  /** The CronJob that it names as its controller: it may not exist. */
+  /** The CronJob that it names as its controller, which may not exist. */
   readonly cronJob: { readonly uid: string; readonly name: string } | undefined;
   readonly scheduledAt: number | undefined;
   /** True if its annotations say that a person made it from its CronJob. */
   readonly isInstantiated: boolean;
-  /** True if so, or if it has a CronJob and no time of its schedule. */
+  /** True if `isInstantiated`, or if it has a CronJob but no scheduled time. */
   readonly byHand: boolean;
   readonly createdAt: number | undefined;
   /** Undefined until it starts, and while it is suspended. */
   readonly startedAt: number | undefined;
-  /** When its deletion was asked for. */
+  /** When its deletion was requested. */
   readonly deletedAt: number | undefined;
   readonly end: JobEnd | undefined;
 }
@@ -41,7 +41,7 @@ export interface JobEnd {
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
 }
 
-/** Reads a Job of the API server. */
+/** Reads a Job as the API server sends it. */
 export function readJob(job: JobManifest): JobFacts {
   const { uid = '', namespace = '', name = '', annotations = {} } = job.metadata ?? {};
   const cronJob = cronJobOf(job);
@@ -68,14 +68,14 @@ export function readJob(job: JobManifest): JobFacts {
   };
 }
 
-/** The same Job as one of no CronJob. */
+/** The same Job, as if it had no CronJob. */
 export function withoutCronJob(facts: JobFacts): JobFacts {
   const { uid, automationId, cronJob, isInstantiated } = facts;
   const own = automationId === cronJob?.uid ? uid : automationId;
   return { ...facts, cronJob: undefined, automationId: own, byHand: isInstantiated };
 }
 
-/** The maker of a Job may write anything into its owners. */
+/** The CronJob that a Job names. Its creator may have written anything there. */
 function cronJobOf(job: JobManifest): JobFacts['cronJob'] {
   const { uid, name } = controllerOf(job, 'CronJob') ?? {};
   if (!isUuid(uid) || typeof name !== 'string' || !/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name))
@@ -83,12 +83,12 @@ function cronJobOf(job: JobManifest): JobFacts['cronJob'] {
   return { uid: uid.toLowerCase(), name };
 }
 
-/** Longest message of a failed Job that is kept, in characters. */
+/** Maximum length of the message of a failed Job, in characters. */
 const longestMessage = 4_096;
 
 /**
- * Other conditions, such as SuccessCriteriaMet and FailureTarget, come before these: Pods of the
- * Job may still run then.
+ * How the Job ended. Conditions such as SuccessCriteriaMet and FailureTarget do not count: Pods of
+ * the Job may still run then.
  */
 function endOf({ status = {} }: JobManifest): JobEnd | undefined {
   const holding = (status.conditions ?? []).filter((condition) => condition.status === 'True');

@@ -9,9 +9,9 @@ export interface PodFacts {
   readonly failures: readonly PodFailure[];
 }
 
-/** A Pod that failed, or a container of it that was started again. */
+/** A failed Pod, or a container that was restarted in one. */
 export interface PodFailure {
-  /** Names the failure among those of its Job. */
+  /** Identifies the failure within its Job. */
   readonly key: string;
   /** In ms since the Unix epoch. */
   readonly at: number | undefined;
@@ -20,7 +20,7 @@ export interface PodFailure {
   readonly message: string;
 }
 
-/** Reads a Pod of the API server; undefined unless a Job controls it. */
+/** Reads a Pod as the API server sends it; undefined unless a Job controls it. */
 export function readPod(pod: PodManifest): PodFacts | undefined {
   const job = controllerOf(pod, 'Job');
   if (job === undefined) return undefined;
@@ -31,7 +31,7 @@ export function readPod(pod: PodManifest): PodFacts | undefined {
   return { jobUid: job.uid, namespace: pod.metadata?.namespace ?? '', failures };
 }
 
-/** With `restartPolicy: OnFailure` the Pod stays, and the kubelet starts its container again. */
+/** With `restartPolicy: OnFailure` the Pod stays, and the kubelet restarts its container. */
 function restartOf(pod: PodManifest, { name, restartCount = 0, lastState }: ContainerStatus): PodFailure | undefined {
   const ended = lastState?.terminated;
   if (ended === undefined || ended.exitCode === 0 || restartCount === 0) return undefined;

@@ -9,12 +9,12 @@ import { readRecorded, saveRecorded, saveSchedules, type KnownJob } from './capt
 import { eventsOfDeletion, eventsOfJob, type JobEvent } from './job-events.ts';
 
 /**
- * Most events of one request to the queue, unless one Job alone has more: with the longest texts,
- * they are below `mostHeldBytes`.
+ * Maximum events per request to the queue, unless a single Job has more. Even with the longest
+ * texts they stay below `mostHeldBytes`.
  */
 const mostEvents = 200;
 
-/** Puts events of one organization into the queue; resolves with the result of each group. */
+/** Enqueues events of one organization; resolves with the result of each group. */
 export type EnqueueAll = (
   groups: readonly EventGroup[],
   which: 'all' | 'each',
@@ -23,32 +23,32 @@ export type EnqueueAll = (
 export interface QueryOptions {
   readonly enqueueAll: EnqueueAll;
   readonly identify: () => EventIdentity;
-  /** With several databases: that of an organization, if it is not this one. */
+  /** With several databases: returns the database of an organization if it is not this one. */
   readonly otherDatabaseOf?: ((organization: string) => Database | undefined) | undefined;
 }
 
 export interface RecordedJobs {
-  /** The Jobs that need no more: all their events are recorded. */
+  /** The Jobs whose events are all recorded. */
   readonly done: ReadonlySet<string>;
-  /** The Jobs with a row, so recorded to their end. */
+  /** The Jobs that have a row, which are recorded to their end. */
   readonly known: ReadonlySet<string>;
-  /** Why the queue takes an event of a Job now and later no more, by the UID of the Job. */
+  /** Why the queue refuses an event of a Job for good, by the UID of the Job. */
   readonly refused: ReadonlyMap<string, string>;
   readonly kinds: readonly EventKind[];
   /** The first error of the queue. */
   readonly error: unknown;
 }
 
-/** Events of a Job that are due, and are recorded together or not at all. */
+/** Due events of a Job, which are recorded together or not at all. */
 interface Due {
   readonly job: KnownJob;
   readonly events: readonly JobEvent[];
 }
 
 /**
- * Records the events of Jobs that are not recorded yet, in one transaction. Resolves with undefined
- * if another controller is at it. A crash in the middle records nothing twice: the keys of the
- * events in Redis are the same the next time.
+ * Records the missing events of Jobs in one transaction. Resolves with undefined if another
+ * controller holds the lock. A crash in the middle records nothing twice: the next attempt uses the
+ * same idempotency keys in Redis.
  */
 export function recordJobs(
   db: Database,
@@ -79,14 +79,14 @@ export function recordJobs(
           refused.set(due.job.uid, result.message);
       });
     }
-    // Also without a connection to Redis: a Job that is known is recorded when it is deleted.
+    // Written even without a connection to Redis: a known Job is recorded when it is deleted.
     await saveRecorded(trx, jobs);
     const done = jobs.filter((job) => missingOf(job).length === 0).map(({ uid }) => uid);
     return { done: new Set(done), known: new Set(jobs.map(({ uid }) => uid)), refused, kinds, error: failure };
   });
 }
 
-/** Answers of the queue that another round may not get. */
+/** Answers of the queue that are worth a retry. */
 const passing: ReadonlySet<RequestErrorCode> = new Set(['unavailable', 'too-many-requests', 'request-in-progress']);
 
 async function takeTurn(trx: Transaction<Tables>): Promise<boolean> {
@@ -96,20 +96,20 @@ async function takeTurn(trx: Transaction<Tables>): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
-/** The events of a Job that are not recorded. */
+/** The events of a Job that are not recorded yet. */
 function missingOf(job: KnownJob): JobEvent[] {
   const { facts, failures, gone, recorded } = job;
-  // A suspended Job has lost its start, and gets another one later: the first one counts.
+  // A suspended Job loses its start time and gets another one later: the first one counts.
   const startedAt = job.startedAt ?? facts?.startedAt;
   const events = facts === undefined ? [] : eventsOfJob({ ...facts, startedAt }, failures);
   const isOver = recorded.has('END') || events.some(({ kind }) => kind === 'END');
-  // START may come twice: only the first one of a key counts.
+  // START may be in the list twice: only the first event of a key counts.
   if (gone && !isOver) events.push(...eventsOfDeletion(job, facts?.deletedAt));
   const byKey = new Map(events.toReversed().map((event) => [event.key, event]));
   return events.filter((event) => byKey.get(event.key) === event && !recorded.has(event.key));
 }
 
-/** A failed Job is never seen without its ERROR: its end is one group. */
+/** Keeps the end of a Job in one group, so that a failed Job is never seen without its ERROR. */
 function dueOf(job: KnownJob): Due[] {
   const isOfEnd = ({ kind }: JobEvent): boolean => kind === 'ERROR' || kind === 'END';
   const missing = missingOf(job);
@@ -118,7 +118,7 @@ function dueOf(job: KnownJob): Due[] {
   return end.length === 0 ? single : [...single, { job, events: end }];
 }
 
-/** Requests of one organization each, with all that is due of each of their Jobs. */
+/** Requests for one organization each, with all due events of each Job. */
 function requests(due: readonly Due[][]): Due[][] {
   const all: Due[][] = [];
   for (const ofOrganization of Map.groupBy(due, ([first]) => first?.job.organization).values()) {
@@ -162,7 +162,9 @@ function requestOf({ automationId, uid }: KnownJob, event: JobEvent): EventReque
   };
 }
 
-/** A key that was used with other texts: the events are recorded, as they were seen first. */
+/**
+ * True if the events are recorded, also if their key was used with other texts: the first count.
+ */
 function isRecorded(result: readonly AcceptedEvent[] | RequestError): boolean {
   return !(result instanceof RequestError) || result.code === 'idempotency-key-reused';
 }

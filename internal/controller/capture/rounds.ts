@@ -2,15 +2,15 @@ import { Backoff } from '../../kit/async/backoff.ts';
 
 /** Pauses in ms. */
 export interface RoundTimes {
-  /** From a change to its round: changes meanwhile share one. */
+  /** From a change to its round; further changes in this time share the round. */
   readonly settleMs: number;
-  /** Before a round that found more to do, or no turn. */
+  /** Before the next round, if one left work or did not get the lock. */
   readonly againMs: number;
-  /** Longest pause after errors. */
+  /** Maximum pause after errors. */
   readonly longestMs: number;
 }
 
-/** Runs work after changes, one round after another, until it is complete. */
+/** Runs work after changes, one round at a time, until nothing is left. */
 export class Rounds {
   readonly #work: () => Promise<boolean>;
   readonly #onError: (error: unknown) => void;
@@ -29,12 +29,12 @@ export class Rounds {
     this.#backoff = new Backoff({ firstMs: times.againMs, longestMs: times.longestMs });
   }
 
-  /** Since when changes wait, in ms since the Unix epoch; undefined if none does. */
+  /** Since when changes have waited, in ms since the Unix epoch; undefined if none wait. */
   get pendingSince(): number | undefined {
     return this.#pendingSince;
   }
 
-  /** Something may have changed. */
+  /** Call it when something may have changed. */
   changed(): void {
     this.#pendingSince ??= Date.now();
     this.#plan(this.#times.settleMs);

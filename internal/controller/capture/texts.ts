@@ -1,9 +1,9 @@
 import { storable } from '../../event/stored-text.ts';
 
-/** Limits of texts, in characters, as ingest has them by default. */
+/** Maximum lengths of texts, in characters: the defaults of ingest. */
 const longest = { description: 10_000, errorId: 255, errorDescription: 10_000 };
 
-/** Lines of a termination message that are kept. */
+/** Number of lines kept of a termination message. */
 const lastLines = 20;
 
 /** The texts of an event, without what Postgres cannot store. */

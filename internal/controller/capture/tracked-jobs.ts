@@ -8,8 +8,8 @@ import { readPod } from './read-pod.ts';
 import type { RecordedJobs } from './record-jobs.ts';
 
 /**
- * Most Jobs of a namespace that are followed: about 20 MB. Kubernetes itself advises against so
- * many finished ones.
+ * Maximum number of Jobs followed per namespace: about 20 MB. Kubernetes itself advises against so
+ * many finished Jobs.
  */
 const mostJobs = 20_000;
 
@@ -17,13 +17,13 @@ const mostJobs = 20_000;
 interface TrackedJob {
   facts: JobFacts;
   resourceVersion: string | undefined;
-  /** Counts its changes. */
+  /** Number of its changes. */
   version: number;
   /** The version whose events are all recorded, or refused. */
   recorded: number;
-  /** It has a row: it is recorded to its end, also if its label is removed. */
+  /** True if it has a row: it is recorded to its end, even if its label is removed. */
   known: boolean;
-  /** Whether its namespace has the CronJob that it names; undefined while nobody has looked. */
+  /** Whether its namespace has the CronJob that it names; undefined if not checked yet. */
   hasOwner?: boolean;
   /** Why it cannot be recorded; undefined if it can. */
   problem?: string | undefined;
@@ -32,7 +32,7 @@ interface TrackedJob {
 /** A changed Job that was in a list. */
 export interface Candidate extends ChangedJob, Pick<JobFacts, 'namespace' | 'name'> {
   readonly facts: JobFacts;
-  /** True if nobody knows whether there is the CronJob that it names. */
+  /** True if it is unknown whether the CronJob that it names exists. */
   readonly asksForOwner: boolean;
 }
 
@@ -45,25 +45,25 @@ export interface PresentJob {
 }
 
 /**
- * What is known about Jobs and their failed Pods. It survives the attempts, so that a Job is not
- * lost that changed and was deleted between two rounds.
+ * What is known about Jobs and their failed Pods. It outlives the attempts, so that a Job that
+ * changed and was deleted between two rounds is not lost.
  */
 export class TrackedJobs {
   readonly #jobs = new Map<string, TrackedJob>();
   readonly #failures = new PodFailures();
-  /** How many Jobs of a namespace are followed. */
+  /** Number of Jobs followed, by namespace. */
   readonly #counts = new Map<string, number>();
-  /** By namespace, a Job beyond the bound. */
+  /** One Job beyond the bound, by namespace. */
   #left = new Map<string, JobFacts>();
 
-  /** Takes a version of a Job. Returns its UID. */
+  /** Adds a version of a Job. Returns its UID. */
   onJob(manifest: JobManifest): string {
     const facts = readJob(manifest);
     const { uid, namespace } = facts;
     const resourceVersion = manifest.metadata?.resourceVersion;
     const job = this.#jobs.get(uid);
     if (job !== undefined) {
-      // Two watches overlap, and one may be behind.
+      // Two watches may overlap, and one may be behind.
       if (isOlder(resourceVersion, job.resourceVersion)) return uid;
       job.resourceVersion = resourceVersion;
       if (!isDeepStrictEqual(job.facts, facts)) Object.assign(job, { facts, version: job.version + 1 });
@@ -79,7 +79,7 @@ export class TrackedJobs {
     return uid;
   }
 
-  /** Takes a version of a Pod. */
+  /** Adds a version of a Pod. */
   onPod(manifest: PodManifest): undefined {
     const pod = readPod(manifest);
     if (pod === undefined || pod.failures.length === 0 || !this.#failures.add(pod)) return undefined;
@@ -96,7 +96,7 @@ export class TrackedJobs {
     }
   }
 
-  /** All of them that are in this view. */
+  /** All tracked Jobs that are in this view. */
   present(view: JobView): PresentJob[] {
     return [...view.jobs].flatMap((uid): PresentJob[] => {
       const job = this.#jobs.get(uid);
@@ -106,12 +106,12 @@ export class TrackedJobs {
     });
   }
 
-  /** A Job of each namespace that has more than are followed. */
+  /** One Job of each namespace that has too many Jobs to follow. */
   get left(): readonly JobFacts[] {
     return [...this.#left.values()];
   }
 
-  /** How many cannot be recorded. */
+  /** The number of Jobs that cannot be recorded. */
   get problems(): number {
     return [...this.#jobs.values()].filter(({ problem }) => problem !== undefined).length;
   }
@@ -142,7 +142,7 @@ export class TrackedJobs {
     return candidates;
   }
 
-  /** Notes whether the CronJob of a Job exists. Returns the candidate as it is then. */
+  /** Notes whether the CronJob of a Job exists. Returns the updated candidate. */
   noteOwner(candidate: Candidate, exists: boolean): Candidate {
     const job = this.#jobs.get(candidate.uid);
     if (job !== undefined) job.hasOwner = exists;
@@ -154,7 +154,7 @@ export class TrackedJobs {
     this.know(known);
     let all = true;
     for (const { uid, gone, version = 0 } of changed) {
-      // Without a row it has not started: it has no events yet.
+      // A Job without a row has not started, so it has no events yet.
       const settled = done.has(uid) || !known.has(uid);
       const job = this.#jobs.get(uid);
       if (settled && job !== undefined) Object.assign(job, { recorded: version, problem: undefined });
@@ -166,7 +166,7 @@ export class TrackedJobs {
     return all;
   }
 
-  /** Sets a Job aside that cannot be recorded, until it changes or all are tried again. */
+  /** Sets aside a Job that cannot be recorded, until it changes or all are tried again. */
   refuse({ uid, gone, version = 0 }: ChangedJob, problem: string): void {
     const job = this.#jobs.get(uid);
     if (job !== undefined) Object.assign(job, { recorded: version, problem });
@@ -185,7 +185,7 @@ export class TrackedJobs {
     this.#left = new Map();
   }
 
-  /** After a list: forgets failures of Pods without a Job, and tries refused Jobs again. */
+  /** Ends a list: forgets failures of Pods without a Job, and retries refused Jobs. */
   listed(): void {
     this.#failures.keep((uid) => this.#jobs.has(uid));
     for (const job of this.#jobs.values()) if (job.problem !== undefined) job.recorded = 0;
@@ -196,7 +196,7 @@ function factsOf(job: TrackedJob): JobFacts {
   return job.hasOwner === false ? withoutCronJob(job.facts) : job.facts;
 }
 
-/** Versions are numbers that grow, in every API server so far; others count as newer. */
+/** Versions are growing numbers in every API server so far. Anything else counts as newer. */
 function isOlder(version: string | undefined, than: string | undefined): boolean {
   return Number(version) < Number(than);
 }

@@ -3,10 +3,12 @@ import { referenceOf } from '../../cluster/object.ts';
 import type { Acceptance } from './declare.ts';
 import { apiVersion } from './manifest.ts';
 
-/** Not a fault: the controller reads the Secret within moments. */
+/** Not an error: the controller reads the Secret within moments. */
 const passing = 'SecretNotRead';
 
-/** Warning Events for resources that are not accepted: for the first hundred of a namespace. */
+/**
+ * Returns Warning Events for resources that are not accepted: for the first hundred per namespace.
+ */
 export function acceptanceEvents(acceptances: readonly Acceptance[]): WarningEvent[] {
   const refused = acceptances.filter(({ accepted, reason }) => !accepted && reason !== passing);
   const events = refused.map(({ kind, manifest, reason, message }) => {
@@ -15,7 +17,7 @@ export function acceptanceEvents(acceptances: readonly Acceptance[]): WarningEve
       object: { apiVersion, kind, ...reference },
       reason,
       message,
-      // Not the resourceVersion: each write of the status changes it.
+      // Without the resourceVersion: each write of the status changes it.
       change: [reference.uid, manifest.metadata?.generation, reason, message],
       component: 'controller',
     });

@@ -19,11 +19,11 @@ import { messageOf } from '../../kit/errors/message-of.ts';
 
 export interface ClusterSourceOptions {
   readonly connect: ConnectToCluster;
-  /** Empty: all namespaces. */
+  /** All namespaces if empty. */
   readonly namespaces: readonly string[];
-  /** Where the verdicts and executions of the status are read. */
+  /** The source of the verdicts and executions in the status. */
   readonly db: Database;
-  /** With several databases: that of an organization. */
+  /** With several databases: returns the database of an organization. */
   readonly databaseOf?: ((organization: string) => Database) | undefined;
   readonly logger: Logger;
   readonly metrics: AutomationMetrics;
@@ -31,15 +31,16 @@ export interface ClusterSourceOptions {
 }
 
 export interface ClusterSourceTimes extends SupervisionTimes {
-  /** Interval of reads of a Secret, in ms. */
+  /** Interval between two reads of a Secret, in ms. */
   readonly secretMs: number;
-  /** Longest age of a status whose conditions do not change, in ms. */
+  /** Maximum age of a status whose conditions do not change, in ms. */
   readonly statusMs: number;
 }
 
 /**
  * Follows the resources `Automation` and `Webhook` of a cluster, the organizations of their
- * namespaces, and the Secrets of webhooks. It posts Events on refused ones, and writes status.
+ * namespaces, and the Secrets of webhooks. It posts Events about refused resources and writes their
+ * status.
  */
 export class ClusterDeclarationSource implements DeclarationSource {
   readonly name = 'automation resources';
@@ -55,7 +56,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
   /** As the resources were read. */
   #read: readonly Acceptance[] = [];
   #acceptances: readonly Acceptance[] = [];
-  /** Connection and end of the attempt under way, once all lists are read. */
+  /** Connection and end of the current attempt, once all lists are read. */
   #attempt: { access: ClusterAccess; end: AbortSignal } | undefined;
   #writing: Promise<void> | undefined;
   #problem: string | undefined = 'the first list of Automations is not complete';
@@ -79,7 +80,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
     this.#status = new StatusWriter({ ...options, statusMs: this.#times.statusMs });
   }
 
-  /** Starts to follow the resources, with or without the API server. */
+  /** Starts to follow the resources, even while the API server is unavailable. */
   async start(): Promise<void> {
     this.#supervision.start();
   }
@@ -175,7 +176,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
     this.#show({ access, end });
   }
 
-  /** Shows what is accepted: in metrics, Events, and with the next tick in the status. */
+  /** Shows what is accepted in metrics and Events, and in the status after the next tick. */
   #show({ access, end }: { access: ClusterAccess; end: AbortSignal }): void {
     this.#acceptances = this.#unstored.applyTo(this.#read);
     showAcceptances(this.#options.metrics, this.#acceptances);

@@ -18,10 +18,10 @@ export class ClusterView {
   readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceFacts>;
   readonly #known: KnownAutomations;
-  /** Of webhooks; what was deleted counts until the next list. */
+  /** Counts webhooks; a deleted one counts until the next list. */
   readonly #budgets = new Budgets(declaredLimits.webhooks);
 
-  /** Of these namespaces, or of all if there are none. */
+  /** @param namespaces empty for all namespaces. */
   constructor(namespaces: readonly string[], known: KnownAutomations) {
     this.#known = known;
     const resources = (plural: string) => queriesIn(namespaces, { group: `apis/${apiVersion}`, plural });
@@ -30,7 +30,7 @@ export class ClusterView {
     this.#namespaces = new Lists(namespacesQueries(namespaces, organizationLabel));
   }
 
-  /** True when every list was read. */
+  /** True once every list has been read. */
   get complete(): boolean {
     return [this.#automations, this.#webhooks, this.#namespaces].every(({ complete }) => complete);
   }
@@ -51,7 +51,7 @@ export class ClusterView {
     );
   }
 
-  /** Organizations of which a namespace turns the defaults off. */
+  /** Organizations with a namespace that turns the defaults off. */
   get silent(): string[] {
     const silent = this.#namespaces.objects().filter((namespace) => namespace.silent);
     return silent.flatMap(({ organization }) => organization ?? []);
@@ -63,7 +63,7 @@ export class ClusterView {
     return { ...webhook, spec: undefined, isLeftOut: true };
   }
 
-  /** Follows everything until `end` is aborted. Rejects after the first error. */
+  /** Follows everything until `end` is aborted. Rejects on the first error. */
   async follow(following: Following): Promise<void> {
     const keep = (manifest: ManagedManifest): ResourceManifest => keepResource(manifest, this.#known.texts);
     await Promise.all([

@@ -9,12 +9,12 @@ import { consoleNamespace } from '../../expectation/read-automation.ts';
 import type { Transaction } from '../../store/sql.ts';
 import type { DeclaredAutomation } from './declarations.ts';
 
-/** The declarations of owners in the console: the same list until one changes. */
+/** The declarations that owners make in the console: the same list until one changes. */
 export class ConsoleDeclarations {
   #version = '';
   #automations: readonly DeclaredAutomation[] = [];
 
-  /** Those of the database, read again after a change. */
+  /** The declarations in the database, read again only after a change. */
   async read(trx: Transaction<Tables>): Promise<readonly DeclaredAutomation[]> {
     const version = await versionOfConsoleAutomations(trx);
     if (version !== this.#version) this.#automations = (await readConsoleAutomations(trx)).map(declaredOf);

@@ -7,9 +7,9 @@ export interface DeclaredAutomation extends AutomationSpec {
   namespace: string;
   name: string;
   uid: string;
-  /** One sentence for its owner, if something of it is not as declared. */
+  /** One sentence for its owner if something does not take effect as declared. */
   note?: string;
-  /** Grows with each change; of a file it is another number after each change. */
+  /** Grows with each change; for a file, it is a different number after each change. */
   generation: number;
 }
 
@@ -18,7 +18,7 @@ export interface WebhookSpec {
   url: string;
   /** Name of the Secret that holds the signing keys, in the same namespace. */
   secretRef: string;
-  /** Empty: every kind of automations. */
+  /** If empty, all kinds about automations. */
   kinds: string[];
   filter: { automations?: string[]; owners?: string[] };
 }
@@ -33,7 +33,7 @@ export interface DeclaredWebhook extends WebhookSpec {
 export interface Declarations {
   readonly automations: readonly DeclaredAutomation[];
   readonly webhooks: readonly DeclaredWebhook[];
-  /** Organizations that want no defaults: only what is declared is told. */
+  /** Organizations without defaults: only what is declared raises alerts. */
   readonly silent?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface UnstoredResource {
   readonly message: string;
 }
 
-/** A source of declarations. A component: `stop` is safe twice, and before `start`. */
+/** A source of declarations. As a component, it may be stopped twice, and before `start`. */
 export interface DeclarationSource {
   readonly name: string;
   start(): Promise<void>;
@@ -54,17 +54,17 @@ export interface DeclarationSource {
   /** One sentence for the readiness probe until the first complete list; undefined afterwards. */
   unready(): string | undefined;
   /**
-   * All declarations. Undefined while they may be out of date, as when the API server is
-   * unavailable: then the tables stay as they are.
+   * All declarations; undefined while they may be out of date, as when the API server is
+   * unavailable. The tables then stay as they are.
    */
   current(): Declarations | undefined;
-  /** The signing keys of a webhook, from memory; none while its Secret is not read. */
+  /** The signing keys of a webhook, from memory; none until its Secret is read. */
   secretsOf(webhook: { readonly namespace: string; readonly name: string }): readonly string[];
   /** Shows that Postgres refused the declarations of these resources. */
   refuse(resources: readonly UnstoredResource[]): void;
   /**
-   * Shows the verdicts in the status of the resources, in the background. The replica that held the
-   * turn calls it after its tick.
+   * Updates the status of the resources in the background. Called after a tick by the replica that
+   * held the lock.
    */
   afterTick(): void;
 }

@@ -7,28 +7,28 @@ import type { ResourceKind, ResourceManifest } from './manifest.ts';
 import { readWebhook } from './read-webhook.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** An `Automation`, and what its spec says. `manifest` may lack the spec. */
+/** An `Automation` with its checked spec. `manifest` may lack the spec. */
 export interface AutomationManifest {
   readonly manifest: ResourceManifest;
-  /** Undefined if its namespace declares more than is kept. */
+  /** Undefined if its namespace declares too much. */
   readonly read: ReadAutomation | undefined;
-  /** Of `read`. */
+  /** The size of `read`. */
   readonly bytes: number;
 }
 
-/** Everything that declares something, as it was read. */
+/** All manifests that declare something, as they were read. */
 export interface Manifests {
   readonly automations: readonly AutomationManifest[];
   readonly webhooks: readonly ResourceManifest[];
-  /** Namespace → organization, of the namespaces with the label. */
+  /** Namespace → organization, for the labelled namespaces. */
   readonly organizations: ReadonlyMap<string, string>;
-  /** Organizations that want no defaults. */
+  /** Organizations without defaults. */
   readonly silent?: readonly string[];
-  /** The signing keys in a Secret; undefined while it is not read. */
+  /** The signing keys in a Secret; undefined until it is read. */
   keysOf(namespace: string, secret: string): SigningKeys | undefined;
 }
 
-/** Whether a resource is accepted, and why: the condition `Ready`. */
+/** Whether and why a resource is accepted: the condition `Ready`. */
 export interface Acceptance {
   readonly kind: ResourceKind;
   readonly manifest: ResourceManifest;
@@ -69,7 +69,7 @@ export function declare(manifests: Manifests): { declarations: Declarations; acc
 
 const tooMany = `the organization declares more than ${declaredLimits.automations} automations, ${declaredLimits.webhooks} webhooks, or 8 MiB of either`;
 
-/** What an organization has declared beyond its bounds: the newest resources. */
+/** The resources beyond an organization's limits: the newest ones. */
 function beyondBounds({ automations, webhooks, organizations }: Manifests): ReadonlySet<ResourceManifest> {
   const beyond = new Set<ResourceManifest>();
   const bound = (most: number, all: readonly { manifest: ResourceManifest; bytes: number }[]): void => {
@@ -113,7 +113,7 @@ function acceptWebhook(manifest: ResourceManifest, manifests: Manifests, webhook
   if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
   const { spec, problems } = readWebhook(manifest.spec);
   if (spec === undefined) return refused('InvalidSpec', inSpec(problems));
-  // Without keys its notifications wait in the outbox until the Secret is right.
+  // Without keys, its notifications wait in the outbox until the Secret is valid.
   webhooks.push({ ...spec, organization, namespace, name });
   const keys = manifests.keysOf(namespace, spec.secretRef);
   if (keys === undefined) return refused('SecretNotRead', `Secret ${spec.secretRef} is not read yet`);
@@ -122,8 +122,8 @@ function acceptWebhook(manifest: ResourceManifest, manifests: Manifests, webhook
 }
 
 /**
- * Of the resources that declare the same automation of an organization, only the oldest counts, in
- * a file the first one. A note on it names the others.
+ * If several resources declare the same automation of an organization, only the oldest counts; in a
+ * file, the first. A note on it names the others.
  */
 function withoutDuplicates(acceptances: readonly Acceptance[]): Acceptance[] {
   const owners = new Map<string, Acceptance>();
@@ -141,7 +141,7 @@ function withoutDuplicates(acceptances: readonly Acceptance[]): Acceptance[] {
   });
 }
 
-/** Most refused resources that a note names. */
+/** Maximum number of refused resources that a note names. */
 const mostNamed = 10;
 
 function withNote(acceptance: Acceptance, sharing: readonly Acceptance[]): Acceptance {
@@ -160,7 +160,7 @@ function identityOf({ automation }: Acceptance): string | undefined {
 
 type Aged = Pick<Acceptance, 'manifest'>;
 
-/** The oldest first; resources of the same second by name. In a file they keep their order. */
+/** Oldest first, within the same second by name. In a file they keep their order. */
 function byAge({ manifest: a }: Aged, { manifest: b }: Aged): number {
   const [one, other] = [a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? ''];
   if (one !== other) return one < other ? -1 : 1;
@@ -180,7 +180,7 @@ function withoutLabel(namespace: string): string {
   return `namespace ${namespace} has no label runledger.dev/organization, which names the organization`;
 }
 
-/** Longest message of a condition, in characters. */
+/** Maximum length of a condition's message, in characters. */
 const longestMessage = 4_000;
 
 function inSpec(problems: readonly string[]): string {

@@ -1,16 +1,16 @@
 /**
- * What an organization, and each of its namespaces, may declare. The controller keeps all of it in
- * memory, reads it at each change, and makes a notification for each webhook. Bytes are those of
- * the checked specs, as UTF-16.
+ * Limits of what an organization, and each of its namespaces, may declare. The controller keeps all
+ * of it in memory, reads it at each change, and makes a notification for each webhook. `bytes` is
+ * the size of the checked specs, as UTF-16.
  */
 export const declaredLimits = { automations: 10_000, webhooks: 50, bytes: 8 * 1024 * 1024 };
 
-/** The bytes of a checked spec. */
+/** The size of a checked spec. */
 export function bytesOf(spec: unknown): number {
   return 2 * (JSON.stringify(spec) ?? '').length;
 }
 
-/** Counts what the members of groups use, up to a limit for each group. */
+/** Counts what the members of each group use, up to a limit per group. */
 export class Budgets {
   readonly #most: { readonly count: number; readonly bytes: number };
   readonly #members = new Map<string, { group: string; bytes: number }>();
@@ -20,7 +20,7 @@ export class Budgets {
     this.#most = { count, bytes: declaredLimits.bytes };
   }
 
-  /** Takes a member, in place of what it used before. False if it does not fit. */
+  /** Adds or replaces the use of a member. Returns false if it does not fit. */
   take(member: string, group: string, bytes: number): boolean {
     this.free(member);
     const used = this.#used.get(group) ?? { count: 0, bytes: 0 };

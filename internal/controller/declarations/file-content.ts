@@ -15,8 +15,9 @@ export interface FileContent extends ReturnType<typeof declare> {
 }
 
 /**
- * It keeps of each automation only the checked spec: manifests take twice the memory.
- * @throws an error that names the file and the place, and quotes none of its text.
+ * Reads the manifests of a file. Keeps only the checked spec of each automation: manifests take
+ * twice the memory.
+ * @throws an error that names the file and the place, without quoting its text.
  */
 export function contentOf(text: string, path: string): FileContent {
   const automations: AutomationManifest[] = [];
@@ -28,7 +29,7 @@ export function contentOf(text: string, path: string): FileContent {
   for (const given of parseManifests(text, path)) {
     count += 1;
     if (count % manifestsPerCollection === 0) collectGarbage();
-    // The strings of `given` are parts of the text, and would keep all of it in memory.
+    // The strings of `given` are slices of the text, and would keep all of it in memory.
     const manifest = inNamespace(structuredClone(given), path);
     const organization = manifest.kind === 'Namespace' ? organizationOf(manifest) : undefined;
     if (organization !== undefined) organizations.set(manifest.metadata.name, organization);
@@ -37,7 +38,7 @@ export function contentOf(text: string, path: string): FileContent {
     if (manifest.kind === 'Automation') automations.push(readResource(asResource(manifest)));
     if (manifest.kind === 'Webhook') webhooks.push(asResource(manifest));
   }
-  // A program that rewrites the file may have emptied it.
+  // A program that is rewriting the file may have emptied it.
   if (count === 0) throw new Error(`${path}: no manifest in it`);
   const keysOf = (namespace: string, secret: string) =>
     secrets.get(`${namespace}/${secret}`) ?? { reason: 'SecretNotFound', problem: 'it is not in the file' };
@@ -58,7 +59,7 @@ type NamedManifest = Manifest & KubernetesObject & { readonly metadata: { readon
 
 const known = { Automation: apiVersion, Webhook: apiVersion, Namespace: 'v1', Secret: 'v1' } as const;
 
-/** A manifest without a namespace is in `default`, as in a cluster. */
+/** Puts a manifest without a namespace into `default`, as a cluster does. */
 function inNamespace(manifest: Manifest, path: string): NamedManifest {
   const { kind, metadata } = manifest;
   if (!Object.hasOwn(known, kind))

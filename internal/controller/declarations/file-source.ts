@@ -12,18 +12,19 @@ import { UnstoredResources } from './unstored.ts';
 export interface FileSourceOptions {
   /**
    * A file of YAML documents: the same `Automation`, `Webhook`, `Namespace` and `Secret` manifests
-   * that a cluster takes.
+   * as in a cluster.
    */
   readonly path: string;
   readonly logger: Logger;
   readonly metrics: AutomationMetrics;
-  /** Interval of checks for changes, in ms. */
+  /** Interval between checks for changes, in ms. */
   readonly intervalMs?: number;
 }
 
 /**
- * Reads declarations from a file of manifests, and again when the file changes. It logs an invalid
- * file and keeps the last valid declarations. At `start` an invalid file is an error that names it.
+ * Reads declarations from a file of manifests, and again whenever it changes. If a change is
+ * invalid, it logs that and keeps the last valid declarations. `start` rejects if the file is
+ * invalid.
  */
 export class FileDeclarationSource implements DeclarationSource {
   readonly name = 'automations file';
@@ -82,7 +83,7 @@ export class FileDeclarationSource implements DeclarationSource {
 
   #take(content: FileContent): void {
     const { path, logger, metrics } = this.#options;
-    // Not what the declarations were read from: that is the larger part.
+    // Drops what the declarations were read from, which is the larger part.
     this.#content = { declarations: content.declarations, secrets: content.secrets };
     this.#acceptances = content.acceptances.map(({ manifest: { metadata = {} }, ...rest }) => {
       const { namespace, name, generation } = metadata;

@@ -8,7 +8,7 @@ import type { Condition, LastExecution } from './manifest.ts';
 /** The condition `Healthy`, without the fields that each condition has. */
 export type Health = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** Names an automation of any organization. */
+/** Identifies an automation of any organization. */
 export type AutomationIdentity = Pick<DeclaredAutomation, 'organization' | 'automationId'>;
 
 export function identityOf({ organization, automationId }: AutomationIdentity): string {
@@ -23,7 +23,7 @@ interface VerdictRow {
   expects: boolean;
 }
 
-/** Returns the health of declared automations, by identity, from their last verdicts. */
+/** Returns the health of declared automations by identity, from their last verdicts. */
 export async function readHealth(
   db: Database,
   automations: readonly AutomationIdentity[],
@@ -39,7 +39,7 @@ export async function readHealth(
   );
 }
 
-/** Worst first. The reason of an automation is that of its worst verdict. */
+/** Worst first. An automation takes the reason of its worst verdict. */
 const severities: readonly (readonly [VerdictKind, string])[] = [
   ['missing', 'Missing'],
   ['failing', 'Failing'],
@@ -74,7 +74,7 @@ interface ExecutionRow {
   first_event_at: Date;
 }
 
-/** Returns the last execution of each automation that has any, by identity. */
+/** Returns the last execution of each automation that has one, by identity. */
 export async function readLastExecutions(
   db: Database,
   automations: readonly AutomationIdentity[],
@@ -98,7 +98,7 @@ export async function readLastExecutions(
   );
 }
 
-/** The identities as rows of a statement. */
+/** The identities as rows for a statement. */
 function unnested(automations: readonly AutomationIdentity[]) {
   return sql`unnest(
     ${automations.map(({ organization }) => organization)}::text[],

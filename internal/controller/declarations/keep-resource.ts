@@ -8,7 +8,7 @@ export interface ManagedManifest extends ResourceManifest {
   };
 }
 
-/** Drops labels, annotations and managed fields, but the time of the last write of the status. */
+/** Drops labels, annotations and managed fields, but keeps the time of the last status write. */
 export function keepResource({ metadata = {}, spec, status }: ManagedManifest, texts: SharedTexts): ResourceManifest {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp, managedFields = [] } = metadata;
   const writes = managedFields.flatMap(({ subresource, time }) => (subresource === 'status' ? (time ?? []) : []));

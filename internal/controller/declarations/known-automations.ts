@@ -6,27 +6,26 @@ import type { ResourceManifest } from './manifest.ts';
 import { SharedTexts } from './shared-texts.ts';
 
 /**
- * Remembers the automations of a cluster by their UID. Of each spec it keeps only what the check
- * returned: 10,000 take 2 s to check, and each full list has all of them again. Of a namespace it
- * keeps a bounded number of bytes.
+ * Remembers the checked specs of a cluster's automations by UID, because checking 10,000 of them
+ * takes 2 s and each full list has all of them again. The bytes per namespace are bounded.
  */
 export class KnownAutomations {
-  /** Of all resources. */
+  /** The texts of all resources. */
   readonly texts = new SharedTexts();
   readonly #budgets = new Budgets(declaredLimits.automations);
   #known = new Map<string, AutomationManifest>();
   #taken = 0;
 
   /**
-   * Takes a version of a resource. It returns the same object for each version of a generation,
-   * with the status of the last one: so a write of a status changes no declaration.
+   * Adds a version of a resource. Returns the same object for all versions of a generation, with
+   * the latest status, so that writing a status changes no declaration.
    */
   take({ spec, ...manifest }: ResourceManifest): AutomationManifest {
     this.#taken += 1;
     if (this.#taken % manifestsPerCollection === 0) collectGarbage();
     const { uid = '', namespace = '', generation } = manifest.metadata ?? {};
     const known = this.#known.get(uid);
-    // One beyond the bound is read again: there may be room now.
+    // A resource beyond the bound is read again: there may be room now.
     if (known?.manifest.metadata?.generation === generation && known?.read !== undefined) {
       Object.assign(known.manifest, manifest);
       return known;

@@ -3,20 +3,20 @@ import type { KubernetesObject } from '../../cluster/object.ts';
 
 export const apiVersion = 'runledger.dev/v1alpha1';
 
-/** The label of a namespace whose value is the organization of its resources. */
+/** The label on a namespace with the organization of its resources. */
 export const organizationLabel = 'runledger.dev/organization';
 
-/** The annotation of a namespace whose value `off` turns the defaults of its organization off. */
+/** The annotation on a namespace that turns off the defaults of its organization with `off`. */
 export const defaultsAnnotation = 'runledger.dev/defaults';
 
 export type ResourceKind = 'Automation' | 'Webhook';
 
-/** An `Automation` or a `Webhook`, from the API server or from a file. Nothing of it is checked. */
+/** An unchecked `Automation` or `Webhook`, from the API server or from a file. */
 export interface ResourceManifest extends KubernetesObject {
   readonly spec?: unknown;
-  /** True if its namespace declares more than is kept; then it has no spec. */
+  /** True if its namespace declares too much; then it has no spec. */
   readonly isLeftOut?: boolean;
-  /** As the API server has it; it changes with each write. */
+  /** The status as the API server has it. */
   status?: ResourceStatus | undefined;
   /** Time of the last write of the status, ISO 8601. */
   statusAt?: string | undefined;
@@ -45,12 +45,12 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** True for a namespace that turns the defaults of its organization off. */
+/** True if a namespace turns off the defaults of its organization. */
 export function turnsDefaultsOff({ metadata }: KubernetesObject): boolean {
   return metadata?.annotations?.[defaultsAnnotation] === 'off';
 }
 
-/** Returns the organization of a namespace; undefined without a valid value of the label. */
+/** Returns the organization of a namespace; undefined without a valid label. */
 export function organizationOf({ metadata }: KubernetesObject): string | undefined {
   const organization = metadata?.labels?.[organizationLabel];
   return isOrganization(organization) ? organization : undefined;

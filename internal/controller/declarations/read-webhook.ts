@@ -16,10 +16,10 @@ export const webhookKinds = [
   'execution.failed',
 ] as const;
 
-/** The form of the name of a Secret. */
+/** The format of a Secret's name. */
 const secretName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
-/** A checked declaration, or every problem of it, as `field: problem`. */
+/** A checked declaration, or all of its problems as `field: problem`. */
 export type ReadWebhook = { spec: WebhookSpec; problems: [] } | { spec?: undefined; problems: string[] };
 
 /** Checks the `spec` of a `Webhook`. */

@@ -9,8 +9,8 @@ import { signingKeysOf, type SigningKeys } from './signing-keys.ts';
 type SecretKey = `${string}/${string}`;
 
 /**
- * Reads the Secrets that webhooks name, and again after each interval. It needs the right to get
- * these Secrets only; a watch would need the right to list every Secret of the namespace.
+ * Reads the Secrets that webhooks name, again after each interval. It needs the right to get these
+ * Secrets only; a watch would need the right to list every Secret of the namespace.
  */
 export class SecretPoll {
   readonly #intervalMs: number;
@@ -25,12 +25,12 @@ export class SecretPoll {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** The keys in a Secret; undefined while it is not read. */
+  /** The keys in a Secret; undefined until it is read. */
   keysOf(namespace: string, name: string): SigningKeys | undefined {
     return this.#found.get(`${namespace}/${name}`);
   }
 
-  /** Sets the Secrets to read. New ones are read at once. */
+  /** Sets the Secrets to read. New ones are read immediately. */
   want(wanted: ReadonlySet<SecretKey>): void {
     this.#wanted = wanted;
     this.#found = new Map([...this.#found].filter(([key]) => wanted.has(key)));
@@ -45,7 +45,7 @@ export class SecretPoll {
       const known = inTurns(this.#wanted);
       const read = new Set<SecretKey>();
       while (!end.aborted) {
-        // New ones first, also those that are wanted since this round began.
+        // New ones first, including those added since this round began.
         const key = this.#new.shift() ?? known.shift();
         if (key === undefined) break;
         if (!this.#wanted.has(key) || read.has(key)) continue;
@@ -75,7 +75,7 @@ export class SecretPoll {
   }
 }
 
-/** One of each namespace, then the next of each: nobody waits for all Secrets of another. */
+/** One of each namespace, then the next of each: no namespace waits for all Secrets of another. */
 function inTurns(keys: Iterable<SecretKey>): SecretKey[] {
   const byNamespace = Map.groupBy(keys, (key) => key.slice(0, key.indexOf('/')));
   const placed = [...byNamespace.values()].flatMap((own) => own.map((key, place) => ({ key, place })));

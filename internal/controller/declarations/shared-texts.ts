@@ -1,14 +1,14 @@
-/** Most texts that are remembered. */
+/** Maximum number of texts remembered. */
 const most = 2_000;
 
 /**
- * Texts that resources share. Thousands have the same reasons and times, and each would have copies
- * of its own: 400 bytes.
+ * Interns texts. Thousands of resources have the same reasons and times; copies would take 400
+ * bytes each.
  */
 export class SharedTexts {
   readonly #texts = new Map<string, string>();
 
-  /** Returns the copy of a text that came first. */
+  /** Returns the first copy of a text. */
   share<T extends string | undefined>(text: T): T {
     if (text === undefined) return text;
     const known = this.#texts.get(text);

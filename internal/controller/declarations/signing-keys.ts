@@ -3,12 +3,12 @@ import { entriesOf, type SecretManifest } from '../../cluster/secret.ts';
 /** The signing keys of a Secret, or one sentence that says why there are none. */
 export type SigningKeys = { readonly keys: readonly string[] } | { readonly reason: string; readonly problem: string };
 
-/** Most keys of a Secret: each signs every notification. */
+/** Maximum number of keys in a Secret: each signs every notification. */
 const mostKeys = 10;
 
 const form = /^(?:whsec_)?[A-Za-z\d+/]+={0,2}$/;
 
-/** Reads the entries of a Secret whose names begin with `secret`. Never quotes a value. */
+/** Reads the entries of a Secret whose names begin with `secret`. Errors never quote a value. */
 export function signingKeysOf(secret: SecretManifest): SigningKeys {
   const entries = [...entriesOf(secret)].filter(([entry]) => entry.startsWith('secret'));
   const invalid = (problem: string): SigningKeys => ({ reason: 'InvalidSecret', problem });

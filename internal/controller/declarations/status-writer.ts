@@ -13,37 +13,37 @@ import { isSame, isTransition, statusOf } from './status.ts';
 
 export interface StatusWriterOptions {
   readonly db: Database;
-  /** With several databases: that of an organization. */
+  /** With several databases: returns the database of an organization. */
   readonly databaseOf?: ((organization: string) => Database) | undefined;
   readonly logger: Logger;
   readonly metrics: AutomationMetrics;
-  /** Longest age of a status whose conditions do not change, in ms. */
+  /** Maximum age of a status whose conditions do not change, in ms. */
   readonly statusMs: number;
 }
 
-/** Most writes under way at once. */
+/** Maximum number of concurrent writes. */
 const writers = 4;
 
-/** Resources whose verdicts and executions are in memory at once. */
+/** Number of resources whose verdicts and executions are in memory at once. */
 const sliceSize = 500;
 
-/** Longest duration of one write, in ms. */
+/** Maximum duration of one write, in ms. */
 const writeMs = 10_000;
 
 /**
- * Writes the status of resources: at once after a transition of a condition, otherwise at most once
- * in `statusMs`. It reads verdicts and executions from Postgres.
+ * Writes the status of resources from verdicts and executions in Postgres: immediately after a
+ * transition of a condition, otherwise at most once per `statusMs`.
  */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
-  /** When each resource was compared with its last execution, in ms of the monotonic clock. */
+  /** When each resource was last compared with its last execution, in ms of the monotonic clock. */
   readonly #compared = new WeakMap<ResourceManifest, number>();
 
   constructor(options: StatusWriterOptions) {
     this.#options = options;
   }
 
-  /** Never rejects: the next call repeats failed writes. */
+  /** Never rejects: the next call retries failed writes. */
   async write(acceptances: readonly Acceptance[], access: ClusterAccess, end: AbortSignal): Promise<void> {
     const { db, databaseOf } = this.#options;
     const parts = Map.groupBy(acceptances, ({ automation }) =>
@@ -52,7 +52,7 @@ export class StatusWriter {
     for (const [database, part] of parts) await this.#writeOf(database, part, access, end);
   }
 
-  /** Writes the status of the resources of one database: of each namespace some, in turns. */
+  /** Writes the status of one database's resources; namespaces take turns. */
   async #writeOf(
     db: Database,
     acceptances: readonly Acceptance[],
@@ -115,11 +115,11 @@ export class StatusWriter {
     const version = manifest.metadata?.resourceVersion;
     try {
       await patchStatus(access, acceptance, status, AbortSignal.any([end, AbortSignal.timeout(writeMs)]));
-      // The watch tells a moment later. If it told something meanwhile, that is as new.
+      // The watch reports the write a moment later; a change that it reported meanwhile is as new.
       if (manifest.metadata?.resourceVersion === version) manifest.status = status;
       metrics.statusWrites.inc({ result: 'written' });
     } catch (error) {
-      // It was deleted meanwhile.
+      // The resource was deleted meanwhile.
       if (end.aborted || (error instanceof ApiError && error.status === 404)) return;
       metrics.statusWrites.inc({ result: 'failed' });
       const { namespace, name } = manifest.metadata ?? {};
@@ -143,7 +143,7 @@ async function patchStatus(
 ): Promise<void> {
   const { namespace = '', name = '' } = manifest.metadata ?? {};
   const path = `/apis/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s/${name}/status`;
-  // A merge patch keeps a field that it does not name.
+  // A merge patch keeps the fields that it does not name.
   const body = { status: { ...status, lastExecution: status.lastExecution ?? null } };
   await sendRequest(access, { action: `patch ${kind} status`, path, body, patch: 'merge', signal });
 }

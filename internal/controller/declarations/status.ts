@@ -3,8 +3,8 @@ import type { Health } from './health.ts';
 import type { Condition, LastExecution, ResourceStatus } from './manifest.ts';
 
 /**
- * Returns the status that a resource should have. `health` and `last` are of an automation. A
- * condition keeps its time while its status is the same.
+ * Returns the status that a resource should have. `health` and `last` are for automations. A
+ * condition keeps its time while its status stays the same.
  */
 export function statusOf(
   { kind, manifest, accepted, reason, message }: Acceptance,
@@ -38,7 +38,7 @@ function decisions({ observedGeneration, conditions = [] }: ResourceStatus = {})
   return JSON.stringify([observedGeneration, conditions.map(({ type, status, reason }) => [type, status, reason])]);
 }
 
-/** True if nothing would change. */
+/** True if both are equal. */
 export function isSame(before: ResourceStatus | undefined, after: ResourceStatus): boolean {
   return details(before) === details(after);
 }

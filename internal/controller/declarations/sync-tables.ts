@@ -6,7 +6,7 @@ import { sql, type Transaction } from '../../store/sql.ts';
 import type { DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
 import { identityOf } from './health.ts';
 
-/** Rows that are read or written at once: bounds the memory of a tick. */
+/** Number of rows read or written at once, which bounds the memory of a tick. */
 const sliceSize = 1_000;
 
 interface Known {
@@ -21,7 +21,7 @@ interface Known {
 
 /**
  * Makes the table `automations` equal to the declarations. Rules whose meaning changed hold from
- * `now` on. Resolves with those that Postgres refuses.
+ * `now` on. Resolves with the declarations that Postgres refuses.
  */
 export async function syncAutomations(
   trx: Transaction<Tables>,
@@ -44,7 +44,7 @@ export async function syncAutomations(
   return refused;
 }
 
-/** Reads the table in pages: all rows at once would take 10 MB at each tick. */
+/** Reads the table in pages: all rows at once would take 10 MB in each tick. */
 async function* knownAutomations(trx: Transaction<Tables>): AsyncGenerator<Known> {
   const columns = ['organization', 'automation_id', 'namespace', 'name', 'uid', 'generation', 'note'] as const;
   const page = trx
@@ -82,7 +82,7 @@ function differs({ namespace, name, uid, generation, note }: DeclaredAutomation,
   return known.generation !== String(generation) || known.note !== (note ?? null);
 }
 
-/** It sends the rows as one JSON: any number of parameters would pass the limit of Postgres. */
+/** Sends the rows as one JSON value: separate parameters would exceed the limit of Postgres. */
 async function upsertAutomations(
   trx: Transaction<Tables>,
   automations: readonly DeclaredAutomation[],
@@ -146,12 +146,12 @@ async function readRules(
   );
 }
 
-/** After a pause, every rule begins again. */
+/** After a suspension, every rule begins again. */
 function rulesOf({ expect, suspend }: DeclaredAutomation, known: KnownRules | undefined, now: Date): Rules {
   return changedRules(expect, known?.suspend === suspend ? known.rules : undefined, now.getTime());
 }
 
-/** Notes which organizations want no defaults. Their automations are evaluated again. */
+/** Records which organizations have no defaults. Their automations are evaluated again. */
 export async function syncSilent(trx: Transaction<Tables>, silent: readonly string[]): Promise<void> {
   await sql`
     with changed as (
@@ -168,7 +168,9 @@ export async function syncSilent(trx: Transaction<Tables>, silent: readonly stri
   `.execute(trx);
 }
 
-/** Makes the table `webhooks` equal to the declarations. Resolves with those it refuses. */
+/**
+ * Makes the table `webhooks` equal to the declarations. Resolves with those that Postgres refuses.
+ */
 export async function syncWebhooks(
   trx: Transaction<Tables>,
   webhooks: readonly DeclaredWebhook[],
@@ -191,7 +193,7 @@ export async function syncWebhooks(
 
 async function upsertWebhooks(trx: Transaction<Tables>, webhooks: readonly DeclaredWebhook[]): Promise<void> {
   const rows = webhooks.map(({ secretRef, ...webhook }) => ({ ...webhook, secret_ref: secretRef }));
-  // The setting WEBHOOK_ALLOW_PRIVATE decides for all of them. Another address is tried at once.
+  // WEBHOOK_ALLOW_PRIVATE applies to all of them. A changed address is tried immediately.
   await sql`
     insert into webhooks as old (organization, namespace, name, url, secret_ref, kinds, filter, allow_private)
     select organization, namespace, name, url, secret_ref, kinds, filter, true

@@ -11,18 +11,18 @@ export interface Unstored {
 }
 
 /**
- * Keeps the tables equal to the declarations. It reads all rows only after a change of the
- * declarations or of a table: Postgres digests 10,000 rows in 20 ms, and comparing them here would
- * take half of the CPU time of a tick with nothing due.
+ * Keeps the tables equal to the declarations. It compares rows only after a change of the
+ * declarations or of a table, which a digest detects: Postgres digests 10,000 rows in 20 ms, but
+ * comparing them here would take half of the CPU time of an idle tick.
  */
 export class TableSync {
-  /** The last declarations that a table was equal to, and its digest then. */
+  /** The last declarations that the table was equal to, and its digest then. */
   #automations: { declared: Declarations['automations']; digest: string } | undefined;
   #webhooks: { declared: Declarations['webhooks']; digest: string } | undefined;
 
   /**
    * Runs in the transaction of a tick. Rules whose meaning changed hold from `now` on. Resolves
-   * with what Postgres refuses, if `turns` go around it.
+   * with what Postgres refuses, if `turns` isolates it.
    */
   async run(
     trx: Transaction<Tables>,
@@ -48,7 +48,7 @@ const versions = sql`concat_ws('/', organization, automation_id, namespace, name
   from automations where declared`;
 const contents = sql`concat_ws('/', organization, namespace, name, url, secret_ref, kinds, filter) as text from webhooks`;
 
-/** A text that changes with any of the texts. */
+/** A digest that changes with any of the texts. */
 async function digestOf(trx: Transaction<Tables>, texts: typeof versions): Promise<string> {
   const { rows } = await sql<{ digest: string }>`
     select coalesce(sum(hashtextextended(text, 0)), 0)::text as digest from (select ${texts}) as texts

@@ -14,7 +14,7 @@ export class UnstoredResources {
     }
   }
 
-  /** The same acceptances, with these resources refused. Forgets those that have changed. */
+  /** The same acceptances with these resources refused. Forgets resources that have changed. */
   applyTo(acceptances: readonly Acceptance[]): readonly Acceptance[] {
     if (this.#known.size === 0) return acceptances;
     const before = this.#known;

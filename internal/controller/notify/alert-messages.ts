@@ -2,16 +2,16 @@ import { keyOf, labelsOf, openAlert, resolvedAlert, type AlertmanagerAlert } fro
 import type { ConsoleLinks } from './links.ts';
 import type { Labels, ToldAlert } from './told-alerts.ts';
 
-/** What an Alertmanager must hear now, and about which alerts. */
+/** A message that an Alertmanager must get now, and the alerts that it is about. */
 export interface AlertMessage {
   message: AlertmanagerAlert;
   about: readonly ToldAlert[];
 }
 
 /**
- * What an Alertmanager must hear: each alert that is open, and once the end of each that it may
- * know as open and that is not. That is so when its alerts are resolved, or have other labels
- * because their declaration has changed. What it does not know yet comes first.
+ * The messages that an Alertmanager must get: each open alert, and once the end of each alert that
+ * it may have as open although it is not. An alert ends there when it is resolved, or when a
+ * changed declaration gives it other labels. What the Alertmanager does not know yet comes first.
  */
 export function alertMessages(alerts: readonly ToldAlert[], links: ConsoleLinks, now: number): AlertMessage[] {
   const open = groupsOf(alerts, (alert) => (isOpen(alert) ? [labelsOf(alert)] : []));
@@ -21,13 +21,13 @@ export function alertMessages(alerts: readonly ToldAlert[], links: ConsoleLinks,
   const begins = Array.from(open, ([key, { labels, about }]) => ({
     isNew: !known.has(key),
     message: openAlert(labels, about, links, now),
-    // With them, those that it knows under the same labels and that are over: their end is told.
+    // Includes ended alerts that it knows under the same labels: this message covers their end.
     about: [...about, ...(known.get(key)?.about ?? []).filter((alert) => !isOpen(alert))],
   }));
   return [...ends, ...begins.toSorted((a, b) => Number(b.isNew) - Number(a.isNew))];
 }
 
-/** The labels under which an Alertmanager knows an alert as open once it has heard about it. */
+/** The labels under which an Alertmanager has an alert as open once it got the message. */
 export function knownAfter(alert: ToldAlert): readonly Labels[] {
   const labels = isOpen(alert) ? labelsOf(alert) : undefined;
   return labels === undefined ? [] : [labels];
@@ -37,7 +37,7 @@ function isOpen({ resolvedAt }: ToldAlert): boolean {
   return resolvedAt === undefined;
 }
 
-/** False for an open alert without its declaration: the next tick resolves it. */
+/** False for an open alert without a declaration: the next tick resolves it. */
 function hasOwnLabels(alert: ToldAlert): boolean {
   return !isOpen(alert) || alert.automation !== undefined;
 }

@@ -10,10 +10,10 @@ export interface AlertRun {
   error: { id: string; firstLine: string } | undefined;
 }
 
-/** Longest first line of an error, in characters. */
+/** Maximum length of an error's first line, in characters. */
 const longestLine = 300;
 
-/** Finds the runs of alerts, by the id of the alert; none for an alert that is about no run. */
+/** Finds the runs that alerts are about, by the id of the alert. */
 export async function runsOfAlerts(
   db: Database | Transaction<Tables>,
   alerts: readonly Pick<Alert, 'id' | 'organization' | 'automationId' | 'facts'>[],
@@ -48,7 +48,7 @@ export async function runsOfAlerts(
   return new Map(about.map(({ id, executionId }) => [id, { executionId, error: errors.get(id) }]));
 }
 
-/** The first line that says something. */
+/** The first line that is not blank. */
 function firstLineOf(text: string): string {
   const lines = text.split(/[\n\r\u2028\u2029]/);
   const line = lines.find((each) => each.trim() !== '' && !isLineOfCut(each)) ?? '';

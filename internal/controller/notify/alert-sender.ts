@@ -2,20 +2,19 @@ import type { Blindness } from '../../expectation/transition.ts';
 import { AlertTeller, type AlertTellerOptions, type AlertTimings } from './alert-teller.ts';
 
 export interface AlertSenderOptions extends AlertTellerOptions {
-  /** Every replica, not a load balancer: replicas share notifications, but not alerts. */
+  /** Every replica, not a load balancer: replicas share notifications but not alerts. */
   urls: readonly URL[];
   timings?: Partial<AlertTimings>;
 }
 
-/** How long after its last tick a process tells, in ms. Ticks are a few seconds apart. */
+/** How long after its last tick a process sends alerts, in ms. Ticks are a few seconds apart. */
 const leadMs = 30_000;
 
 const defaultTimings: AlertTimings = { repeatMs: 60_000, checkMs: 500, timeoutMs: 10_000 };
 
 /**
- * Tells every Alertmanager about the alerts: open ones each minute, so that one that restarts knows
- * them again, and once the end of each. Only the process whose ticks are announced tells; the
- * others stay silent.
+ * Sends the alerts to every Alertmanager: open ones each minute, so that a restarted Alertmanager
+ * learns them again, and the end of each once. Only the process whose ticks are announced sends.
  */
 export class AlertSender {
   readonly name = 'alertmanager';
@@ -28,9 +27,9 @@ export class AlertSender {
   }
 
   /**
-   * Notes that this process made a tick, or cannot reach Postgres.
+   * Reports that this process made a tick, or cannot reach Postgres.
    * @param blindness why expectations cannot be evaluated; undefined while they can.
-   * @param hasNews true if alerts have changed: they are told at once.
+   * @param hasNews true if alerts have changed: they are sent immediately.
    */
   announce(blindness: Blindness | undefined, hasNews: boolean): void {
     const isChanged = (blindness === undefined) !== (this.#announced?.blindness === undefined);

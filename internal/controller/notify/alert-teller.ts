@@ -12,24 +12,24 @@ import { alertsToTell, type ToldAlert } from './told-alerts.ts';
 
 export interface AlertTellerOptions {
   db: Database;
-  /** The name of the database among several. */
+  /** The name of the database, if there are several. */
   database?: string | undefined;
-  /** Of the links in alerts. */
+  /** The base of the links in alerts. */
   consoleUrl: URL | undefined;
   metrics: NotifyMetrics;
   logger: Logger;
 }
 
 export interface AlertTimings {
-  /** How often each open alert is told again, in ms. */
+  /** Interval at which each open alert is sent again, in ms. */
   repeatMs: number;
   /** How soon changes are sent, in ms. */
   checkMs: number;
-  /** Longest duration of a request, in ms. */
+  /** Maximum duration of a request, in ms. */
   timeoutMs: number;
 }
 
-/** Tells one Alertmanager, whatever the others do.  */
+/** Sends alerts to one Alertmanager, independently of the others. */
 export class AlertTeller {
   readonly #options: AlertTellerOptions;
   readonly #timings: AlertTimings;
@@ -40,12 +40,12 @@ export class AlertTeller {
   readonly #rounds: Repeating;
   #last: readonly ToldAlert[] = [];
   #dueAt = 0;
-  /** Whether it may know of a blindness; undefined while another process may have told it. */
+  /** Whether it may have a blindness alert; undefined while another process may have sent one. */
   #isBlindTold: boolean | undefined;
-  /** False after a request without an answer, which may still be heard after the next one. */
+  /** False after a request without an answer, which may still arrive after the next one. */
   #isSure = true;
 
-  /** @param announced what this process tells; undefined while another one does. */
+  /** @param announced what this process sends; undefined while another one does. */
   constructor(
     url: URL,
     options: AlertTellerOptions,
@@ -61,7 +61,7 @@ export class AlertTeller {
     this.#rounds = new Repeating(() => this.#check());
   }
 
-  /** Tells in the next round, whenever the last one was. */
+  /** Sends in the next round, however recent the last one was. */
   hurry(): void {
     this.#dueAt = 0;
   }
@@ -106,7 +106,7 @@ export class AlertTeller {
     for (const { message, about } of messages) {
       for (const alert of about) outcome.set(alert, outcome.get(alert) ?? problems.get(message));
     }
-    // A request without an answer may arrive after this one, and open an alert again.
+    // A request without an answer may arrive after this one and reopen an alert.
     const isEnd = ({ resolvedAt }: ToldAlert): boolean => resolvedAt !== undefined;
     const told = Array.from(outcome, ([alert, why]) => ({ alert, problem: why }));
     const noted = wasSure ? told : told.filter(({ alert, problem: why }) => why !== undefined || !isEnd(alert));
@@ -116,7 +116,10 @@ export class AlertTeller {
     });
   }
 
-  /** While Postgres is unavailable, the open ones of the last round: a replica may restart. */
+  /**
+   * The alerts to send. While Postgres is unavailable, the open ones of the last round: a replica
+   * may restart.
+   */
   async #read(): Promise<readonly ToldAlert[]> {
     const { db, logger } = this.#options;
     try {

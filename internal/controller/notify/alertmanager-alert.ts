@@ -13,17 +13,17 @@ export interface AlertmanagerAlert {
 }
 
 /**
- * Alertmanager resolves an open alert by itself when nobody repeats it for this long, in ms. Only a
- * verdict should resolve, so it is longer than a controller may be away.
+ * How long Alertmanager keeps an open alert that nobody repeats, in ms. Only a verdict should
+ * resolve an alert, so this is longer than a controller may be down.
  */
 const aliveMs = 3 * 86_400_000;
 
-/** Most sentences of a description. */
+/** Maximum number of sentences in a description. */
 const mostSentences = 10;
 
 const runbooks = 'https://github.com/runledger/runledger/blob/main/docs/operate/runbooks';
 
-/** What an owner would say about an automation with an alert. */
+/** A short summary of each kind of alert. */
 const sentences: Record<AlertKind, string> = {
   missing: 'did not start when it should',
   late: 'started late',
@@ -39,8 +39,8 @@ export function keyOf(labels: Labels): string {
 }
 
 /**
- * The labels of an alert; undefined if its automation is not declared. Alerts of one kind and
- * automation have the same ones, so they are one alert there.
+ * The labels of an alert; undefined if its automation is not declared. Alerts of the same kind and
+ * automation share their labels, so they are one alert in Alertmanager.
  */
 export function labelsOf({ automation, organization, kind }: ToldAlert): Labels | undefined {
   if (automation === undefined) return undefined;
@@ -49,20 +49,20 @@ export function labelsOf({ automation, organization, kind }: ToldAlert): Labels 
   return { ...automation.alertLabels, alertname, organization, automation: name };
 }
 
-/** An open alert of Alertmanager, of all alerts with its labels that are open. */
+/** An open alert for Alertmanager, made of all open alerts with its labels. */
 export function openAlert(labels: Labels, alerts: readonly ToldAlert[], links: ConsoleLinks, now: number) {
   return alertOf(labels, alerts, links, { now, endsAt: now + aliveMs });
 }
 
-/** The end of an alert of Alertmanager, of the alerts that it is known for. */
+/** The end of an alert for Alertmanager, made of the alerts that it stands for. */
 export function resolvedAlert(labels: Labels, alerts: readonly ToldAlert[], links: ConsoleLinks, now: number) {
   const endsAt = Math.min(now, Math.max(...alerts.map(({ resolvedAt }) => resolvedAt ?? now)));
   return alertOf(labels, alerts, links, { now, endsAt });
 }
 
 /**
- * The alert that Runledger cannot evaluate expectations; it inhibits those about automations.
- * @param database its name among several.
+ * The alert that Runledger cannot evaluate expectations, which inhibits alerts about automations.
+ * @param database its name, if there are several.
  */
 export function blindAlert(
   blindness: Blindness | undefined,
@@ -136,7 +136,7 @@ function runOf(alerts: readonly ToldAlert[], links: ConsoleLinks): Record<string
   };
 }
 
-/** The automation's links, and the one to its runbook where rules of Prometheus have theirs. */
+/** The automation's links. The one to its runbook has the name that Prometheus rules use. */
 function linksOf(links: NonNullable<ToldAlert['automation']>['links']): Record<string, string> {
   const runbook = links.find(({ title }) => /runbook/i.test(title));
   const lines = links.map(({ title, url }) => `${title}: ${url}`).join('\n');

@@ -2,19 +2,19 @@ import { storable } from '../../event/stored-text.ts';
 import { describeError } from '../../kit/telemetry/logger.ts';
 import type { AlertmanagerAlert } from './alertmanager-alert.ts';
 
-/** Most alerts of one request. */
+/** Maximum number of alerts per request. */
 const batch = 500;
 
-/** What an Alertmanager did not accept, and why. */
+/** The alerts that an Alertmanager did not accept, and why. */
 export interface TellResult {
   problems: ReadonlyMap<AlertmanagerAlert, string>;
-  /** True if a request has no answer: it may have been heard, now or later. */
+  /** True if a request got no answer: it may still take effect. */
   isUnsure: boolean;
 }
 
-/** One Alertmanager: its API v2. */
+/** A client of one Alertmanager's API v2. */
 export class Alertmanager {
-  /** What people see: no user name and no password. */
+  /** The address shown to people, without user name and password. */
   readonly receiver: string;
   readonly #url: URL;
   readonly #headers: Record<string, string>;
@@ -28,14 +28,14 @@ export class Alertmanager {
     const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
     this.#headers = {
       'Content-Type': 'application/json',
-      // A minute later the connection may be gone, and a replica stopped.
+      // By the next round, a minute later, the connection may be gone and a replica stopped.
       Connection: 'close',
       ...(username !== '' && { Authorization: `Basic ${credentials.toString('base64')}` }),
     };
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Tells it about alerts, in this order. Never rejects. */
+  /** Sends alerts in this order. Never rejects. */
   async tell(alerts: readonly AlertmanagerAlert[]): Promise<TellResult> {
     const problems = new Map<AlertmanagerAlert, string>();
     const parts: (readonly AlertmanagerAlert[])[] = [];
@@ -43,13 +43,13 @@ export class Alertmanager {
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       const answer = await this.#post(part).catch(reasonOf);
       if (typeof answer === 'string') {
-        // Without an answer, the rest would take too long.
+        // After a request without an answer, the rest would take too long.
         for (const alert of [part, ...parts].flat()) problems.set(alert, answer);
         return { problems, isUnsure: true };
       }
       if (answer.ok) continue;
       const byOrganization = [...Map.groupBy(part, ({ labels }) => labels['organization']).values()];
-      // One alert is enough for a refusal, so no organization shares another one's.
+      // One bad alert refuses the whole request, so each organization gets its own.
       if (answer.status === 400 && byOrganization.length > 1) parts.unshift(...byOrganization);
       else for (const alert of part) problems.set(alert, `answered ${answer.status}: ${storable(answer.text, 200)}`);
     }
@@ -68,7 +68,7 @@ export class Alertmanager {
   }
 }
 
-/** `fetch` hides the reason in the cause. */
+/** The reason of a failed request, which `fetch` hides in the cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return describeError(cause).message;

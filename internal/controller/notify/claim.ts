@@ -21,32 +21,35 @@ export interface Claim extends WebhookRef {
   attempts: number;
 }
 
-/** How many attempts may be under way in a process at once. */
+/** How many attempts may be in progress in a process at once. */
 export interface Slots {
   /** Shared by all organizations. */
   shared: number;
   ofOrganization: number;
   ofWebhook: number;
-  /** An organization without an attempt under way gets one beyond the shared slots, up to this. */
+  /**
+   * An organization without an attempt in progress may exceed the shared slots by one, up to this
+   * total.
+   */
   total: number;
 }
 
 export interface ClaimOptions {
   slots: Slots;
-  /** The webhooks with attempts under way, and how many. */
+  /** The webhooks with attempts in progress, and how many. */
   underWay: readonly { webhook: WebhookRef; count: number }[];
-  /** How long a claim holds, in ms. After it the delivery is due again: its process has died. */
+  /** The lease of a claim, in ms. Afterwards the delivery is due again: its process has died. */
   leaseMs: number;
 }
 
 /**
- * Claims deliveries that are due, for any number of processes. A claim is an update of the time of
- * the next attempt, so no transaction stays open during the attempt, and a process that dies keeps
- * nothing. Of each automation only the oldest delivery of a webhook is due. Of a webhook that fails
- * only one is due, after its circuit closes. Processes that look at the same time get different
- * deliveries: each skips what another one has locked.
+ * Claims due deliveries, for any number of processes. A claim moves the time of the next attempt,
+ * so no transaction stays open during the attempt, and a process that dies holds nothing. Only the
+ * oldest delivery of each automation and webhook is due. A failing webhook has only one due
+ * delivery, after its circuit closes. Concurrent processes get different deliveries: each skips the
+ * rows that another one has locked.
  *
- * Organizations take turns: the one with the fewest attempts under way is next, and within it the
+ * Organizations take turns: the one with the fewest attempts in progress is next, and within it the
  * webhook with the fewest.
  */
 export async function claimDue(db: Database, { slots, underWay, leaseMs }: ClaimOptions): Promise<Claim[]> {

@@ -8,8 +8,8 @@ import type { ConsoleLinks } from './links.ts';
 export type NotificationKind = `automation.${Alert['kind'] | 'resolved'}` | `execution.${ExecutionStep['state']}`;
 
 /**
- * A notification: CloudEvents 1.0 in its JSON format (https://cloudevents.io). `id` is the same for
- * each webhook that gets it.
+ * A notification as a CloudEvent 1.0 in JSON (https://cloudevents.io). `id` is the same for each
+ * webhook that gets it.
  */
 export interface CloudEvent {
   specversion: '1.0';
@@ -23,8 +23,8 @@ export interface CloudEvent {
 }
 
 /**
- * The events of a change: one, or two when the alert opened and ended between two ticks.
- * @param run what the alert is about, if it is about a run.
+ * The events of a change: one, or two if the alert opened and ended between two ticks.
+ * @param run the run that the alert is about, if any.
  */
 export function alertEvents(
   { change, alert, automation }: Transition,
@@ -43,7 +43,7 @@ export function alertEvents(
     },
   });
   const opened = change === 'opened' ? [event(`automation.${kind}`, openedAt)] : [];
-  // A late start is over when it is noted.
+  // A late start is over when it is recorded.
   const isOver = resolvedAt !== undefined && kind !== 'late';
   return isOver ? [...opened, event('automation.resolved', resolvedAt)] : opened;
 }
@@ -68,7 +68,7 @@ export function executionEvent(
   };
 }
 
-/** The event that proves that a webhook arrives. */
+/** The event of a test, which shows that a webhook works. */
 export function testEvent(organization: string, links: ConsoleLinks): CloudEvent {
   return {
     ...envelope('test', organization, new Date(), links),
@@ -93,7 +93,7 @@ function described(automation: string, declared: AlertedAutomation | undefined) 
   return { automation, namespace, name, display_name: displayName, owner, links };
 }
 
-/** The run of an alert, its page and its first error. */
+/** The run of an alert, with its page and its first error. */
 function runOf({ organization, automationId }: Alert, { executionId, error }: AlertRun, links: ConsoleLinks) {
   return {
     execution_id: executionId,

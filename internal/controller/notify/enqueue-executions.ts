@@ -9,21 +9,21 @@ import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
 import { asksFor, type Webhook } from './webhook-choice.ts';
 
-/** About the most steps and messages of an organization in a tick; the next tick continues. */
+/** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
 const mostSteps = 5_000;
 const mostMessages = 5_000;
 
-/** Up to when the record is complete. */
+/** How far the record is complete. */
 interface Complete {
   watermark: Date;
-  /** Organizations for which it is complete up to an earlier time. */
+  /** Organizations for which it is complete only up to an earlier time. */
   held: Held | undefined;
 }
 
 /**
- * Puts the notifications about executions up to the watermark into the outbox. The first tick of
- * all begins with the present. No organization waits for another one: the state has the time of
- * each that is behind.
+ * Puts the notifications about executions up to the watermark into the outbox. The very first tick
+ * starts from the present. No organization waits for another: the state keeps the time of each one
+ * that is behind.
  */
 export async function enqueueExecutions(
   trx: Transaction<Tables>,
@@ -53,7 +53,9 @@ export async function enqueueExecutions(
     .execute();
 }
 
-/** Up to when notifications are in the outbox; earlier for the organizations in `behind`. */
+/**
+ * The time up to which notifications are in the outbox; earlier for the organizations in `behind`.
+ */
 interface Enqueued {
   until: Date;
   behind: ReadonlyMap<string, string>;
@@ -103,7 +105,7 @@ async function enqueueOf(
   const messages: Message[] = [];
   let last: Date | undefined;
   for (const step of steps) {
-    // The steps of a millisecond belong together, as they are read together.
+    // Keeps the steps of a millisecond together, because they are read together.
     if (last !== undefined && messages.length >= mostMessages && step.at > last) break;
     last = step.at;
     const { automationId } = step;

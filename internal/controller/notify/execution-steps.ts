@@ -1,23 +1,23 @@
 import type { Tables } from '../../store/database.ts';
 import { sql, type RawBuilder, type Transaction } from '../../store/sql.ts';
 
-/** An execution started, succeeded or failed. */
+/** The start, success or failure of an execution. */
 export interface ExecutionStep {
   automationId: string;
   executionId: string;
   state: 'started' | 'succeeded' | 'failed';
-  /** When it was accepted. */
+  /** When its event was accepted. */
   at: Date;
-  /** When it happened, which may be long before. */
+  /** When it happened, which may be much earlier. */
   occurredAt: Date;
   errorId: string;
   errorDescription: string;
 }
 
-/** The steps of a part of the time. */
+/** The steps of a period. */
 export interface StepsUntil {
   steps: ExecutionStep[];
-  /** All steps accepted up to this time are there: the time asked for, or an earlier one. */
+  /** All steps accepted up to this time are included: the requested time, or an earlier one. */
   until: Date;
 }
 
@@ -34,21 +34,21 @@ interface Row {
 const states = { START: 'started', ERROR: 'failed', END: 'succeeded' } as const;
 const kinds = sql`('START', 'ERROR', 'END')`;
 
-/** Longest error description in a notification, in characters. */
+/** Maximum length of an error description in a notification, in characters. */
 const longestDescription = 2_000;
 
-/** Times of acceptance after `from`, up to `to`. */
+/** A window of acceptance times: after `from`, up to `to`. */
 interface Window {
   from: Date;
   to: Date;
 }
 
 /**
- * The steps of an organization's executions that were accepted after `from`, up to `to`, in the
- * order of acceptance; of about `most` events. `to` must not be later than the watermark: then the
- * steps of a time are the same whenever they are read. An execution starts with its first START and
- * fails with its first ERROR. It succeeds with its first END unless an ERROR came before; a later
- * ERROR is a further step. When the events happened makes no difference to any of this.
+ * The steps of an organization's executions that were accepted after `from`, up to `to`, in order
+ * of acceptance; about `most` events are read. `to` must not be after the watermark, so that the
+ * steps of a window never change. An execution starts with its first START and fails with its first
+ * ERROR. It succeeds with its first END unless an ERROR came before; a later ERROR is a further
+ * step. Only the order of acceptance matters, not when the events happened.
  */
 export async function executionSteps(
   trx: Transaction<Tables>,
@@ -59,7 +59,7 @@ export async function executionSteps(
     select e.created_at from events e where ${isIn(organization, { from, to })}
     order by e.created_at, e.id offset ${most - 1}::bigint limit 1
   `.execute(trx);
-  // The rest of a millisecond belongs to the same part, or would be left out.
+  // The rest of the last millisecond belongs to this window, or it would be lost.
   const until = rows[0]?.created_at ?? to;
   return { steps: (await readSteps(trx, organization, { from, to: until })).map(stepOf), until };
 }
@@ -71,7 +71,7 @@ function isIn(organization: string, { from, to }: Window): RawBuilder<boolean> {
 
 /**
  * The counts of an execution say whether it has more events of a kind than the window has. Only
- * then it is looked up whether one of them came before the window.
+ * then is it looked up whether one of them came before the window.
  */
 async function readSteps(trx: Transaction<Tables>, organization: string, window: Window): Promise<Row[]> {
   const came = (kind: RawBuilder<unknown>) => sql`exists (

@@ -7,13 +7,13 @@ type Subnet = readonly [address: string, prefix: number];
 const metadata: readonly Subnet[] = [
   // Link-local, with the metadata of most clouds.
   ['169.254.0.0', 16],
-  // Alibaba Cloud, Azure and Oracle Cloud have their own addresses for it.
+  // The metadata services of Alibaba Cloud, Azure and Oracle Cloud.
   ['100.100.100.200', 32],
   ['168.63.129.16', 32],
   ['192.0.0.192', 32],
 ];
 
-/** Addresses that no webhook may have: this host, metadata, multicast and reserved addresses. */
+/** Addresses that are always forbidden: this host, metadata, multicast and reserved addresses. */
 const never: readonly Subnet[] = [['0.0.0.0', 8], ...metadata, ['224.0.0.0', 4], ['240.0.0.0', 4]];
 
 const never6: readonly Subnet[] = [
@@ -25,7 +25,7 @@ const never6: readonly Subnet[] = [
   ['fd20:ce::254', 128],
   ['fd00:c1::a9fe:a9fe', 128],
   ['fd00:42::42', 128],
-  // Teredo: the IPv4 address in it is masked, and nothing private has such an address.
+  // Teredo: the embedded IPv4 address is masked, and no private host has such an address.
   ['2001::', 32],
 ];
 
@@ -42,14 +42,14 @@ const embeddings: readonly Embedding[] = [
   { prefix: ['::', 96], places: [lastFour] },
   { prefix: ['::ffff:0:0:0', 96], places: [lastFour] },
   { prefix: ['64:ff9b::', 96], places: [lastFour] },
-  // NAT64 with a prefix of one's own, of 48, 56, 64 or 96 bits (RFC 6052, section 2.2).
+  // NAT64 with a local prefix of 48, 56, 64 or 96 bits (RFC 6052, section 2.2).
   { prefix: ['64:ff9b:1::', 48], places: [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], lastFour] },
   // 6to4.
   { prefix: ['2002::', 16], places: [[2, 3, 4, 5]] },
 ];
 
 /**
- * Addresses that are not on the public internet: the special-purpose registries of IANA
+ * Addresses that are not on the public internet: IANA's special-purpose registry
  * (https://www.iana.org/assignments/iana-ipv4-special-registry).
  */
 const notPublic: readonly Subnet[] = [
@@ -66,7 +66,7 @@ const notPublic: readonly Subnet[] = [
   ['203.0.113.0', 24],
 ];
 
-/** Only 2000::/3 is public; within it these are not, or they hold an IPv4 address. */
+/** Parts of 2000::/3, the only public range, that are not public or embed an IPv4 address. */
 const notPublic6: readonly Subnet[] = [
   ['4000::', 2],
   ['8000::', 1],
@@ -76,7 +76,7 @@ const notPublic6: readonly Subnet[] = [
   ['3fff::', 20],
 ];
 
-/** The part of ::/3 beside ::ffff:0:0/96, which Node compares as IPv4 addresses. */
+/** The part of ::/3 except ::ffff:0:0/96, which Node compares as IPv4 addresses. */
 const notPublicRanges6 = [
   ['::', '::fffe:ffff:ffff'],
   ['::1:0:0:0', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
@@ -107,9 +107,8 @@ function listOf(subnets: readonly Subnet[], type: IPVersion): BlockList {
 }
 
 /**
- * The addresses that webhooks must not connect to. With `allowPrivate` they may connect to private
- * networks and to this host, and still not to metadata services of cloud providers, whatever the
- * address is that leads there.
+ * The addresses that webhooks must not connect to. `allowPrivate` permits private networks and this
+ * host, but still no metadata service of a cloud provider, whatever address leads there.
  */
 export function forbiddenAddresses(allowPrivate: boolean): BlockList {
   const list = new ForbiddenAddresses();

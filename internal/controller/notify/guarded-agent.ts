@@ -4,14 +4,14 @@ import type { Duplex } from 'node:stream';
 
 export interface GuardedAgentOptions {
   lookup: LookupFunction;
-  /** Certificates to trust in place of the system's, PEM. */
+  /** Certificates to trust instead of the system's, PEM. */
   ca?: string | undefined;
 }
 
 /**
- * An HTTPS agent whose connections never reach a forbidden address (`ERR_IP_BLOCKED`). Node
- * compares the address that the socket connects to, so it makes no difference when a name resolves
- * to another address the next time. Each request has a connection of its own.
+ * An HTTPS agent that never connects to a forbidden address (`ERR_IP_BLOCKED`). Node checks the
+ * address that the socket connects to, so a name that resolves differently the next time gains
+ * nothing. Each request has its own connection.
  */
 export class GuardedAgent extends Agent {
   readonly #forbidden: BlockList;
@@ -23,7 +23,7 @@ export class GuardedAgent extends Agent {
     this.#lookup = lookup;
   }
 
-  /** TLS over a socket of our own: `tls.connect` ignores the list. */
+  /** Runs TLS over our own socket, because `tls.connect` ignores the list. */
   override createConnection(
     to: TcpNetConnectOpts,
     onCreate?: (error: Error | null, stream: Duplex) => void,
@@ -32,7 +32,7 @@ export class GuardedAgent extends Agent {
     const options: TcpNetConnectOpts & { socket: Duplex } = { ...to, socket };
     const secured = super.createConnection(options, onCreate);
     socket.once('error', (error) => secured?.destroy(error));
-    // A socket that still looks up a name, or connects, does not end with what is above it.
+    // A socket that is still looking up a name or connecting does not end with the TLS socket.
     secured?.once('close', () => socket.destroy());
     return secured;
   }

@@ -11,10 +11,10 @@ export interface Message {
   event: CloudEvent;
 }
 
-/** Most rows of one statement: each has seven values, and Postgres takes 65,535. */
+/** Maximum rows per statement: each has seven values, and Postgres accepts 65,535. */
 const batch = 1_000;
 
-/** Inserts messages in this order, which is the order of their deliveries. */
+/** Inserts messages in this order, in which they are delivered. */
 export async function insertMessages(trx: Transaction<Tables>, messages: readonly Message[]): Promise<void> {
   for (let from = 0; from < messages.length; from += batch) {
     const rows = messages.slice(from, from + batch).map(({ webhook, automationId, event }) => ({

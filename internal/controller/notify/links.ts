@@ -1,4 +1,4 @@
-/** The addresses of console pages. They are paths if the address of the console is not known. */
+/** The addresses of console pages; only paths if the address of the console is unknown. */
 export class ConsoleLinks {
   readonly #base: string;
 

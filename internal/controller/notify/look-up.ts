@@ -2,23 +2,23 @@ import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
 
-/** Where names are looked up. The defaults are those of the system. */
+/** The sources of a lookup. The defaults are those of the system. */
 export interface Names {
   hosts: string;
   resolvConf: string;
-  /** Addresses of name servers, with a port if it is not 53; those of the system if absent. */
+  /** Addresses of name servers, with a port if it is not 53. Default: those of the system. */
   servers?: readonly string[];
 }
 
 const system: Names = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };
 
-/** Longest wait for an answer of a name server, in ms, and how often it is asked. */
+/** Maximum wait for a name server, in ms, and how often it is asked. */
 const patience = { timeout: 2_000, tries: 2 };
 
 /**
- * Looks up names without the threads of Node. `dns.lookup` holds one of four until the name server
- * answers, so a few names whose servers stay silent would stop every lookup and file access of the
- * process. It knows the hosts file and the search domains, which Kubernetes uses.
+ * Looks up names without Node's thread pool. `dns.lookup` holds one of its four threads until the
+ * name server answers, so a few silent servers would block every lookup and file access of the
+ * process. Supports the hosts file and search domains, which Kubernetes uses.
  */
 export function lookUp(names: Names = system): LookupFunction {
   const resolver = new Resolver(patience);
@@ -27,7 +27,7 @@ export function lookUp(names: Names = system): LookupFunction {
     void settled(addressesOf(resolver, hostname, names)).then(({ error, found = [] }) => {
       const asked = family === 4 || family === 6 ? found.filter((each) => each.family === family) : found;
       const [first] = asked;
-      // Not within the promise: an error of the caller is not one of the look-up.
+      // Outside of the promise: an error of the caller is not an error of the lookup.
       setImmediate(() => {
         if (first === undefined) callback(error ?? notFound(hostname), '');
         else if (all === true) callback(null, asked);
@@ -64,7 +64,7 @@ async function addressesOf(resolver: Resolver, hostname: string, { hosts, resolv
   return [];
 }
 
-/** None if there is no such name. Rejects when no name server answers. */
+/** The addresses of a name, empty if it does not exist. Rejects if no name server answers. */
 async function resolve(resolver: Resolver, name: string): Promise<Address[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
@@ -82,7 +82,7 @@ function notFound(hostname: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
 }
 
-/** The words of each line without its comment. */
+/** The words of each line, without comments. */
 function linesOf(text: string): string[][] {
   return text.split('\n').map((line) => line.replace(/#.*/, '').toLowerCase().split(/\s+/).filter(Boolean));
 }

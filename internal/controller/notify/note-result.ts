@@ -7,10 +7,10 @@ import { makeNextDue, type Line } from './park.ts';
 /** The age at which Runledger gives up a delivery. */
 const givenUpAfter = sql.lit('3 days');
 
-/** Most deliveries that one statement gives up. */
+/** Maximum number of deliveries that one statement gives up. */
 const mostGivenUp = sql.lit(1_000);
 
-/** Notes that the receiver accepted a delivery. This closes the circuit of its webhook. */
+/** Records that the receiver accepted a delivery, which closes the circuit of its webhook. */
 export function noteDelivered(db: Database, claim: Claim, status: number): Promise<void> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql`
@@ -26,9 +26,9 @@ export function noteDelivered(db: Database, claim: Claim, status: number): Promi
 }
 
 /**
- * Notes that an attempt failed. The next one is in `pauseMs`, unless the delivery is given up. The
- * circuit of the webhook stays open for as long as the webhook has failed, at most an hour. So one
- * failure does not open it, and the pause doubles with each further one.
+ * Records that an attempt failed. The next one follows in `pauseMs`, unless the delivery is given
+ * up. The circuit of the webhook opens for as long as the webhook has been failing, at most an
+ * hour. So a single failure does not open it, and each further one doubles the pause.
  */
 export function noteFailed(
   db: Database,
@@ -54,7 +54,7 @@ export function noteFailed(
   });
 }
 
-/** Gives up the oldest deliveries that are too old. Resolves with their ids, none at the end. */
+/** Gives up the oldest deliveries that are too old. Resolves with their ids, or none at the end. */
 export function giveUpOld(db: Database): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<Line & { id: string }>`

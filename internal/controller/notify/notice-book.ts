@@ -4,26 +4,26 @@ import { knownAfter } from './alert-messages.ts';
 import { keyOf } from './alertmanager-alert.ts';
 import type { Labels, ToldAlert } from './told-alerts.ts';
 
-/** What is noted of an alert. */
+/** What is recorded about an alert. */
 interface Notice {
   alert: ToldAlert;
   knownAs: readonly Labels[];
-  /** True if the receiver has heard of its state. */
+  /** True if the receiver knows its current state. */
   told: boolean;
   problem: string | undefined;
 }
 
-/** The outcome of telling about an alert: the problem, if it was not accepted. */
+/** The outcome of sending an alert: the problem, if it was not accepted. */
 export interface Told {
   alert: ToldAlert;
   problem: string | undefined;
 }
 
-/** Notes in the table `alert_notices` which receiver was told about which alert, and when. */
+/** Records in the table `alert_notices` which receiver was sent which alert, and when. */
 export class NoticeBook {
   readonly #db: Database;
   readonly #receiver: string;
-  /** What this process has noted: alert → news. It saves most statements. */
+  /** What this process has recorded: alert → state. Saves most statements. */
   #noted = new Map<string, string>();
 
   constructor(db: Database, receiver: string) {
@@ -32,15 +32,15 @@ export class NoticeBook {
   }
 
   /**
-   * Notes under which labels the receiver is about to hear of alerts. If the process dies while it
-   * tells, the next one knows what may have to be resolved.
+   * Records the labels of alerts before they are sent. If the process dies while sending, the next
+   * one knows what may have to be resolved.
    */
   async begin(alerts: readonly ToldAlert[]): Promise<void> {
     const news = alerts.filter((alert) => mayKnow(alert).length > alert.knownAs.length);
     await this.#write(news.map((alert) => ({ alert, knownAs: mayKnow(alert), told: false, problem: undefined })));
   }
 
-  /** Notes what the receiver has heard. */
+  /** Records what the receiver has got. */
   async end(all: readonly Told[]): Promise<void> {
     const now = new Map(all.map(({ alert, problem }) => [alert.id, problem ?? stateOf(alert)]));
     const news = all.filter(({ alert, problem }) => {
@@ -82,7 +82,7 @@ function stateOf(alert: ToldAlert): string {
   return alert.resolvedAt === undefined ? 'open' : 'resolved';
 }
 
-/** Under which labels the receiver may know an alert, once it may have heard about it. */
+/** The labels under which the receiver may have an alert once it may have been sent. */
 function mayKnow(alert: ToldAlert): readonly Labels[] {
   const known = new Set(alert.knownAs.map(keyOf));
   return [...alert.knownAs, ...knownAfter(alert).filter((labels) => !known.has(keyOf(labels)))];

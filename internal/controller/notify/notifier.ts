@@ -8,7 +8,7 @@ import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
 
 export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<WebhookSenderOptions, 'timings'>;
 
-/** Tells Alertmanagers and webhooks about the ticks of a controller. */
+/** Notifies Alertmanagers and webhooks of what a controller's ticks find. */
 export class Notifier {
   readonly name = 'notifications';
   readonly #outbox: Outbox;
@@ -33,7 +33,7 @@ export class Notifier {
     await this.#outbox.enqueueExecutions(trx, watermark, held, turns);
   }
 
-  /** After each tick of this process, and while it cannot reach Postgres. */
+  /** Called after each tick of this process, and while it cannot reach Postgres. */
   async announce(blindness: Blindness | undefined): Promise<void> {
     this.#alerts.announce(blindness, this.#hasNews);
     this.#hasNews = false;

@@ -11,23 +11,23 @@ import { asksFor, wasTold } from './webhook-choice.ts';
 
 /**
  * Puts the notifications of a tick into the outbox, the table `deliveries`, for each webhook that
- * asks for them. It runs in the transaction of the tick: both are kept, or neither. So a
- * notification is neither lost nor made twice, and keeps its id.
+ * asks for them. It runs in the transaction of the tick, so a notification is neither lost nor made
+ * twice, and it keeps its id.
  */
 export class Outbox {
   readonly #links: ConsoleLinks;
 
-  /** @param consoleUrl of the links in notifications. */
+  /** @param consoleUrl the base of the links in notifications. */
   constructor(consoleUrl: URL | undefined) {
     this.#links = new ConsoleLinks(consoleUrl);
   }
 
-  /** Notifications about alerts. */
+  /** Enqueues notifications about alerts. */
   enqueueAlerts(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void> {
     return enqueueAlerts(trx, transitions, this.#links);
   }
 
-  /** Notifications about executions up to the watermark, in ms since the Unix epoch. */
+  /** Enqueues notifications about executions up to the watermark, in ms since the Unix epoch. */
   enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held, turns: Turns = together): Promise<void> {
     return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links, turns);
   }
@@ -50,7 +50,7 @@ async function enqueueAlerts(
     const { alert, automation, change, toldWebhooks = [] } = transition;
     const own = webhooks.filter(({ organization }) => organization === alert.organization);
     const subject = { automationId: alert.automationId, owner: automation?.owner };
-    // A webhook that heard of the beginning hears of the end, whatever is declared by now.
+    // A webhook that was notified of the start is notified of the end, whatever is declared by now.
     const isTold = own.filter((webhook) =>
       change === 'opened' ? asksFor(webhook, [`automation.${alert.kind}`], subject) : wasTold(webhook, toldWebhooks),
     );

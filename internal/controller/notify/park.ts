@@ -3,12 +3,12 @@ import { isParked } from '../../store/parked-deliveries.ts';
 import { sql, type RawBuilder, type Transaction } from '../../store/sql.ts';
 
 /**
- * Most due deliveries of a webhook that a look reads, however many wait. Updates name their rows by
- * an array: joined with many webhooks, Postgres would rather read the whole table.
+ * Maximum number of due deliveries that one look reads per webhook, however many wait. Updates name
+ * their rows in an array: in a join with many webhooks, Postgres would read the whole table.
  */
 export const mostRead = sql.lit(200);
 
-/** Deliveries of an automation to a webhook: they are sent one after the other. */
+/** The deliveries of an automation to a webhook, which are sent one after the other. */
 export interface Line {
   organization: string;
   automation_id: string;
@@ -16,7 +16,7 @@ export interface Line {
   name: string;
 }
 
-/** The deliveries of a webhook `w` that are due, oldest first: a few by an index. */
+/** The due deliveries of a webhook `w`, oldest first, found with an index. */
 export const dueOfWebhook = sql`
   select d.id, d.sequence, d.automation_id, d.next_attempt_at from deliveries d
   where (d.organization, d.webhook_namespace, d.webhook_name) = (w.organization, w.namespace, w.name)
@@ -24,7 +24,7 @@ export const dueOfWebhook = sql`
   order by d.next_attempt_at, d.sequence limit ${mostRead}
 `;
 
-/** The deliveries `e` that wait and are in the line of a due one, `d`, of a webhook `w`. */
+/** True for waiting deliveries `e` in the line of a due one, `d`, of a webhook `w`. */
 export const inLine: RawBuilder<boolean> = sql`
   (e.organization, e.automation_id, e.webhook_namespace, e.webhook_name)
     = (w.organization, d.automation_id, w.namespace, w.name)
@@ -32,8 +32,8 @@ export const inLine: RawBuilder<boolean> = sql`
 `;
 
 /**
- * Parks deliveries that are due but wait for an earlier one. Resolves with their number. The lock
- * of the earlier one keeps it from ending meanwhile: {@link makeNextDue} then sees what was parked.
+ * Parks due deliveries that wait for an earlier one. Resolves with their number. The lock on the
+ * earlier delivery keeps it from ending meanwhile, so {@link makeNextDue} sees what was parked.
  */
 export async function parkLater(db: Database): Promise<number> {
   const { rows } = await sql`
@@ -56,8 +56,8 @@ export async function parkLater(db: Database): Promise<number> {
 }
 
 /**
- * Makes the next delivery of each line due, after an earlier one has ended. A statement of its own
- * in the same transaction: one begun before the end would not see what was parked until then.
+ * Makes the next delivery of each line due after an earlier one has ended. Runs as a separate
+ * statement in the same transaction: an earlier one would not see what was parked until then.
  */
 export async function makeNextDue(trx: Transaction<Tables>, lines: readonly Line[]): Promise<void> {
   await sql`

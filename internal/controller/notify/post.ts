@@ -5,25 +5,25 @@ export interface PostOptions {
   agent: Agent;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Longest duration until the status, in ms. */
+  /** Maximum time until the status arrives, in ms. */
   timeoutMs: number;
 }
 
-/** The answer to a POST; its body is not kept. */
+/** The answer to a POST, without its body. */
 export interface PostAnswer {
   status: number;
-  /** How long the receiver asks to wait, in ms. */
+  /** How long the receiver asks us to wait, in ms. */
   retryAfterMs: number;
 }
 
-/** Most bytes of an answer that are read, and the longest time for it, in ms. */
+/** Maximum bytes read of an answer, and the maximum time for that, in ms. */
 const mostBytes = 64 * 1024;
 const drainMs = 1_000;
 
 /**
- * Sends a POST request over HTTPS and resolves with the status once the connection is closed: a
- * receiver cannot hold more connections than attempts. Follows no redirect. Rejects when there is
- * no status in time, and for an address that the agent refuses.
+ * Sends a POST request over HTTPS and resolves with the status once the connection is closed, so
+ * that a receiver cannot hold more connections than attempts. Follows no redirect. Rejects without
+ * a status in time, and for an address that the agent refuses.
  */
 export function post(url: URL, { agent, headers, body, timeoutMs }: PostOptions): Promise<PostAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
@@ -39,7 +39,7 @@ export function post(url: URL, { agent, headers, body, timeoutMs }: PostOptions)
   return promise;
 }
 
-/** Reads a short body to its end, so that the receiver sees the connection end in order. */
+/** Reads a short body to its end, so that the connection closes cleanly. */
 function drain(response: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = setTimeout(() => response.destroy(), drainMs);

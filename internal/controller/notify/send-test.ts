@@ -12,9 +12,9 @@ const missingRight =
   'and insert on deliveries.';
 
 /**
- * Puts a test into the outbox. `waiting`: the last test of this webhook is not sent yet.
- * `gone`: there is no such webhook.
- * @throws {RequestError} when Postgres cannot write it now.
+ * Puts a test into the outbox. Resolves with `waiting` if the last test of this webhook has not
+ * been sent, and with `gone` if there is no such webhook.
+ * @throws {RequestError} if Postgres cannot write it now.
  */
 export async function sendTest(
   db: Database,
@@ -37,7 +37,7 @@ function enqueueTest(
 ): Promise<'sent' | 'waiting' | 'gone'> {
   const { organization, namespace, name } = webhook;
   return db.transaction().execute(async (trx) => {
-    // A user in runledger_reader sees and writes rows of this organization only.
+    // A user in runledger_reader sees and writes only rows of this organization.
     await sql`select set_config('runledger.organization', ${organization}, true)`.execute(trx);
     const { rows } = await sql<{ waiting: boolean }>`
       select exists (

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 const form = /^(?:whsec_)?(?<base64>[A-Za-z\d+/]+={0,2})$/;
 
 /**
- * The key in a secret of Standard Webhooks: base64 of 24 to 64 bytes, with or without `whsec_`.
- * Undefined when the text is no such secret.
+ * The key in a Standard Webhooks secret: base64 of 24 to 64 bytes, with or without `whsec_`.
+ * Undefined if the text is no such secret.
  */
 export function signingKey(secret: string): Buffer | undefined {
   const base64 = form.exec(secret.trim())?.groups?.['base64'];
@@ -13,9 +13,9 @@ export function signingKey(secret: string): Buffer | undefined {
 }
 
 /**
- * The headers of a signed webhook (https://www.standardwebhooks.com). Each key gives a signature: a
- * receiver accepts any of them, so that a secret can be replaced without a gap.
- * @param id the same for each attempt of a delivery.
+ * The headers of a signed webhook (https://www.standardwebhooks.com). Each key adds a signature. A
+ * receiver accepts any of them, so a secret can be rotated without a gap.
+ * @param id the same for all attempts of a delivery.
  */
 export function signedHeaders(id: string, at: Date, body: string, keys: readonly Buffer[]): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1_000));

@@ -8,20 +8,20 @@ import { sql, type Selectable } from '../../store/sql.ts';
 import { runsOfAlerts, type AlertRun } from './alert-runs.ts';
 import { declaredOf } from './declared-of.ts';
 
-/** The labels of an alert of Alertmanager, which are its identity there. */
+/** The labels of an alert, which are its identity in Alertmanager. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** An alert that an Alertmanager must know now, or knows and must hear the end of. */
+/** An alert that an Alertmanager must have open now, or must be told the end of. */
 export interface ToldAlert extends Alert {
-  /** As it is declared, or was when the alert opened; undefined if it never was. */
+  /** As declared now, or when the alert opened; undefined if it never was. */
   automation:
     | (AlertedAutomation & {
-        /** What is expected of the automation, for people. */
+        /** The automation's expectations in words. */
         expected: string;
       })
     | undefined;
   run: AlertRun | undefined;
-  /** The sets of labels under which the Alertmanager may know it as open. */
+  /** The sets of labels under which the Alertmanager may have it open. */
   knownAs: readonly Labels[];
 }
 
@@ -30,8 +30,8 @@ type Row = Selectable<AlertsTable> & { known_as: Labels[] | null } & (
   );
 
 /**
- * The alerts that are open, and those that this receiver may still know as open. A late start is
- * over when it is noted, so it is not among them.
+ * The open alerts, and those that this receiver may still have open. A late start is over when it
+ * is recorded, so it is not included.
  */
 export async function alertsToTell(db: Database, receiver: string): Promise<ToldAlert[]> {
   const { rows } = await sql<Row>`

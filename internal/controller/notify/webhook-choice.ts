@@ -11,14 +11,14 @@ export interface Subject {
 }
 
 /**
- * True if the webhook asks for a notification of all these kinds about this automation. A webhook
- * that names no kinds asks for all about automations, and for none about executions.
+ * True if the webhook asks for all these kinds of notifications about this automation. A webhook
+ * that names no kinds asks for all about automations and for none about executions.
  */
 export function asksFor(webhook: Webhook, kinds: readonly string[], subject: Subject): boolean {
   return kinds.every((kind) => asksForKind(webhook, kind)) && passes(webhook.filter, subject);
 }
 
-/** True if the webhook was told when the alert of this change opened, and asks for ends. */
+/** True if the webhook was notified when this alert opened and asks for ends. */
 export function wasTold(webhook: Webhook, told: readonly (readonly [string, string])[]): boolean {
   const isSame = told.some(([namespace, name]) => namespace === webhook.namespace && name === webhook.name);
   return isSame && asksForKind(webhook, 'automation.resolved');

@@ -16,23 +16,23 @@ import { parkLater } from './park.ts';
 
 export interface WebhookSenderOptions {
   db: Database;
-  /** The secrets of a webhook, as its Secret has them now; none if there is no such Secret. */
+  /** The current secrets in a webhook's Secret; none if there is no such Secret. */
   secretsOf: (webhook: WebhookRef) => readonly string[];
   /** Lets webhooks with `allow_private` connect to private addresses. */
   allowPrivate: boolean;
   metrics: NotifyMetrics;
   logger: Logger;
-  /** Certificates to trust in place of the system's, PEM. */
+  /** Certificates to trust instead of the system's, PEM. */
   ca?: string | undefined;
-  /** Finds the addresses of receivers; by default, as the system does. */
+  /** Looks up the addresses of receivers. Default: as the system does. */
   lookup?: LookupFunction;
   timings?: Partial<WebhookTimings>;
 }
 
 export interface WebhookTimings {
-  /** Longest pause between two looks into the outbox, in ms. */
+  /** Maximum pause between two looks into the outbox, in ms. */
   intervalMs: number;
-  /** Longest duration of an attempt, in ms. */
+  /** Maximum duration of an attempt, in ms. */
   timeoutMs: number;
   /** The pause after the first failed attempt, in ms. */
   firstPauseMs: number;
@@ -40,28 +40,30 @@ export interface WebhookTimings {
 
 const defaultTimings: WebhookTimings = { intervalMs: 1_000, timeoutMs: 10_000, firstPauseMs: 5_000 };
 
-/** The attempts under way in this process. An attempt that hangs holds its slot for ten seconds. */
+/**
+ * Limits of concurrent attempts in this process. A hanging attempt holds its slot for ten seconds.
+ */
 const slots: Slots = { shared: 50, ofOrganization: 20, ofWebhook: 10, total: 500 };
 
-/** Pause before the next look when the last one found deliveries, in ms. */
+/** Pause before the next look if the last one found deliveries, in ms. */
 const shortPauseMs = 20;
 
 /**
- * Longest pause while attempts are under way, in ms: notifications of others begin within 2 s,
- * however many attempts hang.
+ * Maximum pause while attempts are in progress, in ms: notifications of others are attempted within
+ * 2 s, however many attempts hang.
  */
 const busyPauseMs = 250;
 
-/** The pause grows by this factor, up to a day. */
+/** The pause after failures grows by this factor, up to a day. */
 const growth = 4;
 const longestPauseMs = 86_400_000;
 
-/** How often old deliveries are given up and the metrics are set, in ms. */
+/** Interval at which old deliveries are given up and the metrics are set, in ms. */
 const surveyMs = 15_000;
 
 /**
- * Sends the deliveries of the outbox: at least once, with a constant id, in order for each
- * automation and webhook. Any number of processes may run it. Attempts end after `timeoutMs`; a
+ * Sends the deliveries in the outbox: at least once, with a constant id, and in order for each
+ * automation and webhook. Any number of processes may run it. An attempt ends after `timeoutMs`; a
  * claim holds twice as long.
  */
 export class WebhookSender {
@@ -91,7 +93,7 @@ export class WebhookSender {
     this.#surveys.start();
   }
 
-  /** Starts no more attempts, and waits for those under way. */
+  /** Starts no more attempts, and waits for those in progress. */
   async stop(): Promise<void> {
     await Promise.all([this.#looks.stop(), this.#surveys.stop()]);
     await Promise.all(this.#underWay.values());
@@ -120,7 +122,7 @@ export class WebhookSender {
     );
   }
 
-  /** Never rejects: without a note of its result the delivery is due again after the lease. */
+  /** Never rejects: if its result cannot be recorded, the delivery is due again after the lease. */
   async #send(claim: Claim): Promise<void> {
     const { db, secretsOf, allowPrivate, metrics, logger } = this.#options;
     const agent = allowPrivate && claim.allow_private ? this.#agents.private : this.#agents.public;
@@ -141,13 +143,13 @@ export class WebhookSender {
     }
   }
 
-  /** The pause after an attempt, with a random part, in ms. */
+  /** The pause after an attempt, with jitter, in ms. */
   #pauseAfter(attempts: number): number {
     const most = Math.min(longestPauseMs, this.#timings.firstPauseMs * growth ** (attempts - 1));
     return most * (0.5 + Math.random() / 2);
   }
 
-  /** Gives up deliveries that nobody could attempt in time, and sets the metrics. */
+  /** Gives up deliveries that could not be sent in time, and sets the metrics. */
   async #survey(): Promise<number> {
     const { db, metrics, logger } = this.#options;
     for (let ids = await giveUpOld(db); ids.length > 0; ids = await giveUpOld(db)) {
@@ -166,7 +168,7 @@ export class WebhookSender {
     return surveyMs;
   }
 
-  /** Logs the first of several failures. Resolves with the pause before the next run, in ms. */
+  /** Logs the first of consecutive failures. Resolves with the pause before the next run, in ms. */
   async #guard(work: () => Promise<number>): Promise<number> {
     const { logger } = this.#options;
     try {

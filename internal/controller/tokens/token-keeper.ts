@@ -13,14 +13,14 @@ import { sql, type Selectable } from '../../store/sql.ts';
 import type { TokenRequestsTable } from '../../store/tables/owners-tables.ts';
 
 /**
- * Finds out whether an id token proves an owner of an organization: the owner's name, or one
- * sentence on why not. Rejects when the provider cannot be asked.
+ * Checks whether an id token proves an owner of an organization. Resolves with the owner's name, or
+ * with one sentence on why not. Rejects if the provider cannot be asked.
  */
 export type CheckOwner = (idToken: string, organization: string) => Promise<{ owner: string } | { refused: string }>;
 
-/** The tokens that were used: `TokenUses` of `internal/queue`. */
+/** The uses of tokens that wait to be stored: `TokenUses` of `internal/queue`. */
 export interface WaitingUses {
-  /** Day of the last use by the id of the token. */
+  /** The day of the last use, by the id of the token. */
   read(): Promise<ReadonlyMap<string, string>>;
   forget(ids: readonly string[]): Promise<void>;
 }
@@ -33,23 +33,23 @@ export interface TokenKeeperOptions {
   logger: Logger;
 }
 
-/** Time between two looks for requests, and how long the turn of a controller lasts, in ms. */
+/** Time between two looks for requests, and how long a controller's lease lasts, in ms. */
 const [lookMs, turnMs] = [250, 10_000];
 
-/** Time between two rounds of what is not urgent: expired tokens, uses, old requests. */
+/** Time between two rounds of less urgent work, in ms: expired tokens, uses, old requests. */
 const roundMs = 5_000;
 
-/** Most requests of one look. Each may wait for the API server. */
+/** Maximum number of requests per look. Each may wait for the API server. */
 const most = 20;
 
-/** Rows of requests are kept for so long. */
+/** How long the rows of requests are kept. */
 const kept = sql<Date>`now() - interval '1 day'`;
 
 type Request = Selectable<TokenRequestsTable>;
 
 /**
- * Acts on the requests of owners about tokens. It believes no console: the id token in a request
- * must prove an owner to this process. One controller has the turn.
+ * Acts on owners' requests about tokens. It trusts no console: the id token in a request must prove
+ * an owner to this process. Only the controller that holds the lease acts.
  */
 export class TokenKeeper {
   readonly name = 'token keeper';
@@ -74,7 +74,7 @@ export class TokenKeeper {
     this.#looks.start();
   }
 
-  /** Gives the turn to another controller. */
+  /** Releases the lease. */
   async stop(): Promise<void> {
     await this.#looks.stop();
     const end = { until: null, holder: null };
@@ -82,7 +82,10 @@ export class TokenKeeper {
     await own.execute().catch(() => undefined);
   }
 
-  /** Takes the turn, or keeps it. The next one begins when it has ended by Postgres' clock. */
+  /**
+   * Takes or renews the lease. Another controller can take it once it has expired by the clock of
+   * Postgres.
+   */
   async #hasTurn(): Promise<boolean> {
     const now = performance.now();
     if (now < this.#turnEndsAt - turnMs / 2) return true;
@@ -95,7 +98,7 @@ export class TokenKeeper {
         row.or([row('holder', '=', this.#holder), row('until', 'is', null), row('until', '<', sql<Date>`now()`)]),
       )
       .executeTakeFirst();
-    // What comes after a slow answer belongs to the next turn.
+    // Counted from before the statement: after a slow answer, work waits for the next renewal.
     this.#turnEndsAt = numUpdatedRows > 0n ? now + turnMs : 0;
     return numUpdatedRows > 0n && performance.now() < this.#turnEndsAt - turnMs / 2;
   }
@@ -111,7 +114,7 @@ export class TokenKeeper {
     await db.deleteFrom('token_requests').where('requested_at', '<', kept).execute();
   }
 
-  /** A request that cannot be answered now stays; it says why. */
+  /** Answers a request. One that cannot be answered now stays, with the reason. */
   async #answer(request: Request): Promise<void> {
     const { db, checkOwner, logger } = this.#options;
     const { id, organization, act, digest } = request;
@@ -140,7 +143,7 @@ export class TokenKeeper {
     const { organization, act, digest, name, kind, last_four, expires_at } = request;
     const row = { organization, digest };
     if (act === 'issue') {
-      // First what is known of it: a token in force whose maker nobody knows would be worse.
+      // The row comes first: a valid token whose creator is unknown would be worse.
       const made = { ...row, name, kind, last_four, made_by: owner };
       await db
         .insertInto('tokens')
@@ -159,13 +162,15 @@ export class TokenKeeper {
     const scope = await expireToken(writer, organization, { digest, at });
     if (scope === undefined) return;
     if (at <= new Date()) this.#roundAt = 0;
-    // One that kubectl applied has no row yet.
+    // A token applied with kubectl has no row yet.
     const values = { ...row, name, kind: scope, last_four: '', made_by: '', expires_at: at };
     const known = db.insertInto('tokens').values(values);
     await known.onConflict((on) => on.columns(['organization', 'digest']).doUpdateSet({ expires_at: at })).execute();
   }
 
-  /** The Secret says when a token expires; a row only says where to look. */
+  /**
+   * Removes expired tokens. The Secret says when a token expires; a row only says where to look.
+   */
   async #expire(): Promise<void> {
     const { db, writer } = this.#options;
     const now = new Date();

@@ -3,17 +3,17 @@ import type { Database } from '../../store/database.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import { deleteOld } from './delete-old.ts';
 
-/** Time between two deletions, and before the next one after an error, in ms. */
+/** Time between two deletions, also after an error, in ms. */
 const everyMs = 3_600_000;
 
 export interface CleanerOptions {
   db: Database;
-  /** How long alerts and deliveries are kept after their end; 0: for ever. */
+  /** How long alerts and deliveries are kept after their end; 0 keeps them forever. */
   retentionDays: number;
   logger: Logger;
 }
 
-/** Deletes old alerts, deliveries and gaps every hour, apart from ticks. */
+/** Deletes old alerts, deliveries and gaps every hour, independently of ticks. */
 export class Cleaner {
   readonly name = 'cleaner';
   readonly #options: CleanerOptions;
@@ -31,13 +31,13 @@ export class Cleaner {
     this.#runs.start();
   }
 
-  /** Ends after the statement under way. */
+  /** Ends after the current statement. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#runs.stop();
   }
 
-  /** Deletes once. Never rejects: what is left is deleted an hour later. */
+  /** Runs one deletion. Never rejects: what is left is deleted an hour later. */
   async runOnce(): Promise<void> {
     const { db, retentionDays, logger } = this.#options;
     const { signal } = this.#stopping;

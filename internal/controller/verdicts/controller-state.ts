@@ -2,7 +2,7 @@ import { advisoryLocks } from '../../store/advisory-locks.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
 
-/** The row of all controllers; times in ms since the Unix epoch. */
+/** The row that all controllers share; times in ms since the Unix epoch. */
 export interface ControllerState {
   watermark: number | undefined;
   /** When the watermark last moved. */
@@ -11,7 +11,9 @@ export interface ControllerState {
   now: number;
 }
 
-/** Takes the lock of the tick until the end of the transaction; undefined if another one has it. */
+/**
+ * Takes the tick's lock until the end of the transaction; undefined if another controller holds it.
+ */
 export async function lockState(trx: Transaction<Tables>): Promise<ControllerState | undefined> {
   const locked = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(${sql.lit(advisoryLocks.tick)}) as locked
@@ -29,7 +31,7 @@ export async function lockState(trx: Transaction<Tables>): Promise<ControllerSta
   };
 }
 
-/** Writes where the watermark is, and why it does not move, if so. */
+/** Saves the watermark, and the reason if it does not move. */
 export async function saveState(
   trx: Transaction<Tables>,
   { watermark, watermarkAt, now, blindness }: SavedState,

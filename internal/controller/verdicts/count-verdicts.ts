@@ -1,7 +1,7 @@
 import type { Database } from '../../store/database.ts';
 import { sql } from '../../store/sql.ts';
 
-/** Counts the verdicts that hold, by kind. */
+/** Counts the current verdicts, by kind. */
 export async function countVerdicts(db: Database): Promise<Map<string, number>> {
   const { rows } = await sql<{ kind: string; count: number }>`
     select each ->> 'kind' as kind, count(*)::integer as count
@@ -11,7 +11,7 @@ export async function countVerdicts(db: Database): Promise<Map<string, number>> 
   return new Map(rows.map(({ kind, count }) => [kind, count]));
 }
 
-/** The first automations by name, and how many verdicts of each hold. */
+/** The first automations by name, with the number of current verdicts of each. */
 export async function countVerdictsOfAutomations(
   db: Database,
   most: number,

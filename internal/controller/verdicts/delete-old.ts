@@ -2,21 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../store/database.ts';
 import { sql, type RawBuilder } from '../../store/sql.ts';
 
-/** Gaps that are older than this, in days, can no longer be in the window of an expected run. */
+/** Age, in days, from which a gap can no longer be in the window of an expected run. */
 const gapDays = 400;
 
-/** Most rows of one statement. */
+/** Maximum rows per statement. */
 const sliceSize = 1_000;
 
-/** Pause between two statements, in ms: the tick and the deliveries need Postgres too. */
+/** Pause between two statements, in ms: ticks and deliveries need Postgres too. */
 const pauseMs = 50;
 
 /**
- * Deletes resolved alerts, and webhook messages that were delivered or given up, `retentionDays`
- * later; 0 keeps them. Deletes gaps of the record that no longer matter, and the names of
- * automations that nobody declared and whose last run is deleted. Each statement deletes a
- * slice that an index finds. What is old, the clock of Postgres says. Any number of processes may
- * run it.
+ * Deletes resolved alerts and finished webhook messages after `retentionDays`; 0 keeps them. Also
+ * deletes gaps that no longer matter, and names of undeclared automations whose last run is
+ * deleted. Each statement deletes a slice that an index finds, by the clock of Postgres. Any number
+ * of processes may run it.
  */
 export async function deleteOld(db: Database, retentionDays: number, stopping: AbortSignal): Promise<void> {
   const before = (days: number) => sql`now() - ${days}::float8 * interval '1 day'`;
@@ -29,7 +28,7 @@ export async function deleteOld(db: Database, retentionDays: number, stopping: A
   await deleteAll(db, 'deliveries', over, isOver, stopping);
 }
 
-/** An automation that nobody declared, and that only its name is left of. */
+/** True for an undeclared automation of which only the name is left. */
 function isForgotten(before: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`not declared and display_name <> '' and coalesce(verdict, '[]') = '[]' and declared_at < ${before}
     and not exists (
@@ -38,7 +37,7 @@ function isForgotten(before: RawBuilder<unknown>): RawBuilder<unknown> {
     )`;
 }
 
-/** Rows that another process deletes meanwhile are left to it. */
+/** Deletes in slices, and skips rows that another process has locked. */
 async function deleteAll(
   db: Database,
   table: string,

@@ -17,7 +17,7 @@ export interface DueAutomation {
   silent: boolean;
   evaluated_at: Date | null;
   next_at: Date | null;
-  /** As the evaluation before wrote them. */
+  /** As the previous evaluation wrote them. */
   verdict: Verdict[] | null;
 }
 
@@ -25,25 +25,27 @@ export interface DueAutomation {
 export type AutomationKey = Pick<DueAutomation, 'organization' | 'automation_id'>;
 
 /**
- * Events may be stored so much later than others of their time, in ms, and still be noticed: those
- * of automations with a rule on failures, and those that may end an alert. The clock of ingest may
- * be five minutes behind.
+ * How late an event may be stored and still be noticed, in ms: for automations with a rule on
+ * failures, and for events that may end an alert. The clock of ingest may be five minutes behind.
  */
 const storedLaterMs = { failure: 360_000, alert: 600_000 };
 
 /** Which automations a tick looks for; times in ms since the Unix epoch. */
 export interface DueOptions {
-  /** The watermark of the tick before. */
+  /** The watermark of the previous tick. */
   from: number;
   watermark: number;
-  /** Their record is not complete up to the watermark, so none of their automations is due. */
+  /**
+   * Organizations whose record is not complete up to the watermark: none of their automations is
+   * due.
+   */
   held: readonly string[];
 }
 
 /**
  * The keys of the automations whose verdicts may have changed: those that are due, those with a
- * verdict or an open alert that any event came from since the watermark before, and those that an
- * ERROR came from. Everything else changes at a known time.
+ * verdict or an open alert and any event since the previous watermark, and those with an ERROR
+ * since then. Everything else changes at a known time.
  */
 export async function listDue(
   trx: Transaction<Tables>,
@@ -76,7 +78,7 @@ export async function listDue(
   return rows;
 }
 
-/** The automations of an organization `o` that an ERROR came from since the watermark before. */
+/** The automations of an organization `o` with an ERROR since the previous watermark. */
 export function newErrors(times: Pick<DueOptions, 'from' | 'watermark'>) {
   return sql`
     select distinct e.organization, e.automation_id from events e
@@ -88,7 +90,7 @@ function isNew({ from, watermark }: Pick<DueOptions, 'from' | 'watermark'>, late
   return sql`e.created_at > ${new Date(from - laterMs)} and e.created_at <= ${new Date(watermark)}`;
 }
 
-/** Makes automations due again that this tick did not get to. */
+/** Keeps automations due that this tick did not get to. */
 export async function postpone(trx: Transaction<Tables>, keys: readonly AutomationKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`
@@ -101,8 +103,8 @@ export async function postpone(trx: Transaction<Tables>, keys: readonly Automati
 }
 
 /**
- * Makes all automations of these organizations due: for the first tick that does not hold them or
- * set them aside.
+ * Makes all automations of these organizations due, for the first tick that no longer holds them or
+ * sets them aside.
  */
 export async function makeDue(trx: Transaction<Tables>, organizations: readonly string[]): Promise<void> {
   if (organizations.length === 0) return;

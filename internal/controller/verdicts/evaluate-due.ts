@@ -27,16 +27,16 @@ import { reconcile, type OpenAlert } from './reconcile.ts';
 import type { TickGaps } from './record-gaps.ts';
 import { isWritten, saveEvaluations, type SavedEvaluation } from './save-evaluations.ts';
 
-/** Longest time between two evaluations of an automation, in ms: events may be stored very late. */
+/** Maximum time between two evaluations of an automation, in ms: events may be stored very late. */
 const longestMs = 3_600_000;
 
 /**
- * A run that starts so long after now, in ms, had its time from a wrong clock: it is no run until
- * then, so that it hides no missing one.
+ * A run that starts this far in the future, in ms, got its time from a wrong clock. It does not
+ * count until then, so that it hides no missing run.
  */
 const aheadMs = 60_000;
 
-/** What every evaluation of a tick shares; times in ms since the Unix epoch. */
+/** What all evaluations of a tick share; times in ms since the Unix epoch. */
 export interface TickContext {
   /** The clock of Postgres. */
   now: number;
@@ -109,9 +109,9 @@ function keyOf({ organization, automationId }: { organization: string; automatio
 }
 
 /**
- * The oldest time that an evaluation looks at, in ms since the Unix epoch. Without older runs the
- * first pause begins with the rule on starts, or with a start that was told as missing before it
- * changed.
+ * The oldest time that an evaluation looks at, in ms since the Unix epoch. Without older runs, the
+ * first pause begins with the rule on starts, or with a start that raised a missing alert before
+ * the rule changed.
  */
 function oldestOf(
   { declared_at, rules }: DueAutomation,
@@ -129,12 +129,15 @@ function oldestOf(
 
 const noRuns = { runs: [], hasOlderRuns: false };
 
-/** Until when the findings of an automation have been written, in ms since the Unix epoch. */
+/** The time up to which an automation's findings are written, in ms since the Unix epoch. */
 function sinceOf({ evaluated_at, declared_at }: DueAutomation): number {
   return (evaluated_at ?? declared_at).getTime();
 }
 
-/** A run that ends now may have started long ago, and a failure counts for a while. */
+/**
+ * The runs that an evaluation needs: one that ends now may have started long ago, and a failure
+ * counts for a while.
+ */
 function wanted(automation: DueAutomation, expectation: Expectation | undefined): RunsWanted {
   const { organization, automation_id } = automation;
   const { failures, maxDurationMs = 0 } = expectation ?? {};
@@ -166,7 +169,7 @@ function evaluateOne(
     const result = evaluate(expectation, history, watermark, schedules);
     return { ...result, nextAt: Math.min(result.nextAt, ...ahead.map(({ startedAt }) => startedAt)) };
   } catch (error) {
-    // One declaration of another release must not stop the others.
+    // A declaration from another release must not stop the others.
     const reason = `The expectation cannot be evaluated: ${String(error)}`;
     const since = new Date(watermark).toISOString();
     const verdict: Verdict = { kind: 'unknown', occurrence: 'expectation', reason, facts: {}, since, told: true };
@@ -174,12 +177,12 @@ function evaluateOne(
   }
 }
 
-/** Runs that start from now on may take too long from then on. */
+/** The time of the next evaluation: runs that start from now on may take too long. */
 function nextAt({ nextAt: known }: Evaluation, { maxDurationMs }: Expectation, watermark: number): number {
   return Math.min(known, watermark + Math.min(longestMs, maxDurationMs ?? Infinity));
 }
 
-/** Why an alert ends that is no longer found. */
+/** Why an alert ends whose finding is gone. */
 function reasonOfEnd(
   { suspend, declared_at }: DueAutomation,
   alert: OpenAlert,

@@ -2,13 +2,13 @@ import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
 import type { AutomationKey } from './due-automations.ts';
 
-/** A run that is lost since `from`, in ms since the Unix epoch. */
+/** A run lost since `from`, in ms since the Unix epoch. */
 export interface LostRun extends AutomationKey {
   occurrence: string;
   from: number;
 }
 
-/** Marks runs as lost, as far as they still run. An event of the run removes the mark. */
+/** Marks the runs that are still running as lost. An event of the run removes the mark. */
 export async function markLost(trx: Transaction<Tables>, lost: readonly LostRun[]): Promise<void> {
   if (lost.length === 0) return;
   await sql`

@@ -7,7 +7,7 @@ import { insertUndeclared } from './undeclared.ts';
 /** Time between two looks for names, in ms. */
 const everyMs = 5_000;
 
-/** Most undeclared automations of an organization that get a name: the console reads as many. */
+/** Maximum number of named undeclared automations per organization: the console reads as many. */
 const mostNamed = 2_000;
 
 /** What an organization's tools call an automation. */
@@ -17,7 +17,7 @@ interface Name {
   readonly name: string;
 }
 
-/** The names that wait: `AutomationNames` of `internal/queue`. */
+/** The names that wait to be stored: `AutomationNames` of `internal/queue`. */
 export interface WaitingNames {
   read(): Promise<ReadonlyMap<string, Name>>;
   forget(fields: readonly string[]): Promise<void>;
@@ -29,7 +29,7 @@ export interface NameKeeperOptions {
   logger: Logger;
 }
 
-/** Keeps the names that tools give to automations, for those that nobody declared. */
+/** Stores the names that tools give to undeclared automations. */
 export class NameKeeper {
   readonly name = 'names';
   readonly #options: NameKeeperOptions;
@@ -50,7 +50,7 @@ export class NameKeeper {
     await this.#runs.stop();
   }
 
-  /** Keeps the names that wait. Never rejects: names that stay are kept later. */
+  /** Stores the waiting names. Never rejects: names that remain are stored later. */
   async runOnce(): Promise<void> {
     const { names, databaseOf, logger } = this.#options;
     const retry = (error: unknown): void => {

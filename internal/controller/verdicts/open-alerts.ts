@@ -20,7 +20,7 @@ interface AlertRow extends AutomationKey {
 const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence, a.reason, a.facts, a.opened_at,
   a.resolved_at, a.resolved_reason, a.declared, a.told_webhooks`;
 
-/** An alert, and what was declared about its automation when it opened. */
+/** An alert, with what was declared about its automation when it opened. */
 export interface OpenedAlert {
   alert: Alert;
   declared: AlertedAutomation;
@@ -37,7 +37,7 @@ export async function readOpenAlerts(trx: Transaction<Tables>, keys: readonly Au
   return rows.map(alertOf);
 }
 
-/** Writes alerts. Resolves with those that are new: one that has been resolved never reopens. */
+/** Writes alerts. Resolves with the new ones: a resolved alert never reopens. */
 export async function insertAlerts(
   trx: Transaction<Tables>,
   opened: readonly OpenedAlert[],
@@ -67,10 +67,10 @@ export async function insertAlerts(
   return opened.filter(isNew).map(({ alert, declared }) => ({ change: 'opened', alert, automation: declared }));
 }
 
-/** What is said of an alert. */
+/** The text of an alert. */
 export type SaidOfAlert = Pick<Alert, 'id' | 'reason' | 'facts'>;
 
-/** Says something else of open alerts: how many starts are missing by now. */
+/** Updates the text of open alerts, such as how many starts are missing by now. */
 export async function updateAlerts(trx: Transaction<Tables>, said: readonly SaidOfAlert[]): Promise<void> {
   if (said.length === 0) return;
   await sql`
@@ -90,7 +90,7 @@ export interface Resolution {
   reason: string;
 }
 
-/** Resolves open alerts. Resolves with them. */
+/** Resolves open alerts, and returns them. */
 export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Resolution[]): Promise<Transition[]> {
   if (ends.length === 0) return [];
   const { rows } = await sql<AlertRow>`
@@ -106,8 +106,8 @@ export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Res
 }
 
 /**
- * The open alerts of automations that are no longer declared: at most so many of an organization,
- * the rest is found by the next tick.
+ * The open alerts of automations that are no longer declared: up to a maximum per organization. The
+ * next tick finds the rest.
  */
 export async function listUndeclared(
   trx: Transaction<Tables>,

@@ -3,31 +3,31 @@ import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
 import type { AutomationKey } from './due-automations.ts';
 
-/** Most runs of an automation that one part of an evaluation reads. */
+/** Maximum number of runs per automation that one part of an evaluation reads. */
 const mostRuns = 1_000;
 
 /**
- * Failures count in the order of their ends, and the index has the order of starts: so many runs
- * more are looked at, since runs overlap.
+ * How many extra runs are read, because runs overlap: failures count in the order of ends, but the
+ * index has the order of starts.
  */
 const mostOverlapping = 200;
 
-/** Ends that were accepted so long before the evaluation before, in ms, are read again. */
+/** How far before the previous evaluation accepted ends are read again, in ms. */
 const endedLaterMs = 600_000;
 
 /** Which runs of an automation an evaluation needs; times in ms since the Unix epoch. */
 export interface RunsWanted extends AutomationKey {
-  /** When the automation was last evaluated: all runs that started since. */
+  /** When the automation was last evaluated. All runs that started since then are read. */
   since: number;
-  /** Runs that started since then too, if they had not ended by `since`. */
+  /** Runs that started since this time are read if they had not ended by `since`. */
   unendedSince: number;
-  /** So many of the runs that ended or failed last. */
+  /** How many of the runs that ended or failed last are read. */
   finished: number;
-  /** Runs that failed since then; undefined for none. */
+  /** Runs that failed since this time are read; undefined for none. */
   failedSince: number | undefined;
 }
 
-/** Times are seconds since the Unix epoch: a number is parsed eight times faster than a date. */
+/** Times are in seconds since the Unix epoch: a number is parsed eight times faster than a date. */
 interface RunRow {
   index: number;
   part: 'since' | 'before' | 'other';
@@ -76,8 +76,8 @@ const ofAutomation = sql`e.organization = w.organization and e.automation_id = w
 const newest = sql`order by e.first_event_at desc limit`;
 
 /**
- * Runs that started since the evaluation before, or had not ended then; and two before those. A run
- * by hand counts for no start, so it takes no place among the two.
+ * Runs that started since the previous evaluation or had not ended by then, and two earlier ones. A
+ * run made by hand counts for no start, so it is not one of the two.
  */
 const startsOf = sql`
   (select case when e.first_event_at > w.since then 'since' else 'other' end as part, ${columns} from executions e
@@ -92,7 +92,7 @@ const startsOf = sql`
     ) ${newest} 2)
 `;
 
-/** Runs that ended or failed last, and those that failed within a time. */
+/** Runs that ended or failed last, and those that failed within a period. */
 const endsOf = sql`
   (select 'other', ${columns} from (
     select e.*, row_number() over (order by coalesce(e.failed_at, e.ended_at) desc) as place from (
@@ -104,7 +104,7 @@ const endsOf = sql`
   ) as e where e.place <= w.finished or e.failed_at > w.failed_since)
 `;
 
-/** Runs that new events, open alerts and the table of running ones name. */
+/** Runs named by new events, open alerts and the table of running executions. */
 const namedByOthers = sql`
   (select 'other', ${columns} from (
     (select n.execution_id from events n where n.organization = w.organization and n.automation_id = w.automation_id
@@ -122,7 +122,10 @@ const namedByOthers = sql`
   ) as n join executions e on ${ofAutomation} and e.execution_id = n.execution_id and e.first_event_at <= w.since)
 `;
 
-/** Runs before the newest ones would make a pause look like one without a run. */
+/**
+ * Where the newest runs reach the limit, earlier ones only go into `otherRuns`: the cut between
+ * them would look like a pause without a run.
+ */
 function historyOf(rows: readonly RunRow[]): Pick<History, 'runs' | 'hasOlderRuns' | 'otherRuns'> {
   const part = (name: RunRow['part']): Run[] => rows.filter((row) => row.part === name).map(runOf);
   const [since, before] = [part('since'), part('before')];

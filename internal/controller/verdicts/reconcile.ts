@@ -1,6 +1,6 @@
 import type { Facts, Finding } from '../../expectation/verdict.ts';
 
-/** An alert that is open; times in ms since the Unix epoch. */
+/** An open alert; times in ms since the Unix epoch. */
 export interface OpenAlert {
   id: string;
   kind: Finding['kind'];
@@ -9,30 +9,31 @@ export interface OpenAlert {
   openedAt: number;
 }
 
-/** Most alerts of one kind that are open for an automation. */
+/** Maximum number of open alerts of one kind per automation. */
 const mostOpen = 100;
 
 /** How the alerts of an automation change. */
 export interface AlertChanges {
   open: Finding[];
-  /** What is said of alerts that stay open, if it has changed. */
+  /** The changed texts of alerts that stay open. */
   update: { id: string; reason: string; facts: Facts }[];
   resolve: { id: string; at: number; reason: string }[];
 }
 
 export interface ReconcileOptions {
-  /** The watermark of the evaluation before: what ended by then has been written. */
+  /** The watermark of the previous evaluation: what ended by then has been written. */
   since: number;
   watermark: number;
-  /** When the declaration last changed: an alert from before may have another name in it. */
+  /** When the declaration last changed: an older alert may have an outdated text. */
   changedAt: number;
-  /** The reason if an alert is no longer found. */
+  /** The reason if the finding of an alert is gone. */
   otherwise: (alert: OpenAlert) => string;
 }
 
 /**
- * Compares the open alerts of an automation with what an evaluation found. What began and ended
- * since the evaluation before becomes an alert that is over, so that none is lost.
+ * Compares the open alerts of an automation with the findings of an evaluation. A finding that
+ * began and ended since the previous evaluation becomes an alert that is already over, so none is
+ * lost.
  */
 export function reconcile(
   open: readonly OpenAlert[],
@@ -64,7 +65,10 @@ export function reconcile(
   return { ...changes, open: bounded(changes.open, open) };
 }
 
-/** An automation that never sends an END would have more and more runs that overrun or are lost. */
+/**
+ * Bounds the alerts of an automation that never sends an END: ever more runs would overrun or be
+ * lost.
+ */
 function bounded(found: readonly Finding[], open: readonly OpenAlert[]): Finding[] {
   const counts = new Map<string, number>();
   for (const { kind } of open) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -75,7 +79,7 @@ function bounded(found: readonly Finding[], open: readonly OpenAlert[]): Finding
   });
 }
 
-/** A late start ends the alert that it was missing. An automation fails once at a time. */
+/** A late start ends the alert about the missing one. `failing` has one alert at a time. */
 function isOf(alert: OpenAlert, finding: Finding): boolean {
   if (alert.kind === 'missing' && finding.kind === 'late') return alert.occurrence === finding.occurrence;
   if (alert.kind !== finding.kind) return false;
@@ -83,7 +87,7 @@ function isOf(alert: OpenAlert, finding: Finding): boolean {
   return alert.occurrence === finding.occurrence;
 }
 
-/** A changed interval expects the start that is missing at another time. */
+/** After a change of the interval, the missing start is expected at another time. */
 function isStillMissing(alert: OpenAlert, finding: Finding): boolean {
   return alert.kind === 'missing' && finding.kind === 'missing' && finding.until === undefined;
 }

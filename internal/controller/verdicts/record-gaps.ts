@@ -2,15 +2,17 @@ import type { Gap } from '../../expectation/history.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
 
-/** Gaps of the record may become known so much later, in ms. */
+/** How much later a gap in the record may become known, in ms. */
 const knownLaterMs = 3_600_000;
 
-/** Beyond the oldest run of an evaluation, in ms: rules look back by minutes. */
+/**
+ * How far beyond the oldest run of an evaluation gaps are read, in ms: rules look back by minutes.
+ */
 const reserveMs = 86_400_000;
 
 /**
- * Keeps the gaps that end after `since`, less an hour. Those that touch are one row: a pod with a
- * wrong clock notes one every five seconds, and any number of pods may note the same.
+ * Stores the gaps that end after `since` minus an hour. Touching gaps become one row: a pod with a
+ * wrong clock notes one every five seconds, and several pods may note the same.
  */
 export async function keepGaps(trx: Transaction<Tables>, gaps: readonly Gap[], since: number): Promise<void> {
   const recent = joined(gaps.filter(({ until }) => until > since - knownLaterMs));
@@ -35,7 +37,7 @@ export async function keepGaps(trx: Transaction<Tables>, gaps: readonly Gap[], s
   `.execute(trx);
 }
 
-/** Gaps that touch as one, oldest first. */
+/** Merges touching gaps, oldest first. */
 function joined(gaps: readonly Gap[]): Gap[] {
   const all: Gap[] = [];
   for (const { from, until } of gaps.toSorted((a, b) => a.from - b.from)) {
@@ -57,7 +59,7 @@ async function gapsWithin(trx: Transaction<Tables>, from: number, until = Infini
   return rows.map(({ from_at, until_at }) => ({ from: from_at.getTime(), until: until_at.getTime() }));
 }
 
-/** The gaps of the record for one tick, which reads only those that an evaluation can need. */
+/** The gaps in the record for one tick. Reads only those that an evaluation can need. */
 export class TickGaps {
   readonly #trx: Transaction<Tables>;
   #read: { since: number; gaps: Gap[] } = { since: Infinity, gaps: [] };
@@ -66,7 +68,7 @@ export class TickGaps {
     this.#trx = trx;
   }
 
-  /** The gaps for evaluations whose oldest run or declaration is of this time, oldest first. */
+  /** The gaps for evaluations whose oldest run or declaration has this time, oldest first. */
   async since(time: number): Promise<readonly Gap[]> {
     const since = Math.max(0, time - reserveMs);
     if (time !== Infinity && since < this.#read.since) {

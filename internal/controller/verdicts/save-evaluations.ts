@@ -13,8 +13,8 @@ export interface SavedEvaluation extends Pick<
 }
 
 /**
- * True if the row says the same, and is due early enough: an automation with an open alert is
- * evaluated while events come from it, and need not be written each time.
+ * True if the row already says the same and is due early enough. An automation with an open alert
+ * is evaluated whenever it sends events, and need not be written each time.
  */
 export function isWritten({ next_at, verdict, nextAt, verdicts }: SavedEvaluation, watermark: number): boolean {
   if (next_at === null || verdict === null || next_at.getTime() <= watermark || next_at.getTime() > nextAt)
@@ -26,7 +26,7 @@ function textOf(verdicts: readonly Verdict[]): string {
   return verdicts.map((one) => [one.kind, one.occurrence, one.since, one.told, one.reason].join(' ')).join('\n');
 }
 
-/** Writes verdicts, except those of a declaration that has changed meanwhile: it is still due. */
+/** Writes verdicts, except those for a declaration that has changed meanwhile: it stays due. */
 export async function saveEvaluations(
   trx: Transaction<Tables>,
   saved: readonly SavedEvaluation[],

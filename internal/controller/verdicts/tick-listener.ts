@@ -3,9 +3,11 @@ import type { Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
 import type { Transaction } from '../../store/sql.ts';
 
-/** Receives each tick, to tell others. */
+/** Receives each tick, to notify others. */
 export interface TickListener {
-  /** Receives the transitions of a tick in parts, in its transaction. An error rolls it back. */
+  /**
+   * Receives the transitions of a tick in parts, within its transaction. An error rolls it back.
+   */
   recordTransitions(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void>;
   /**
    * Runs at the end of the transaction. An error rolls the tick back. `held`: organizations whose

@@ -13,40 +13,40 @@ import type { TickListener } from './tick-listener.ts';
 import { followUndeclared } from './undeclared.ts';
 import { heldOf, reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
 
-/** Automations that are evaluated at once: bounds the memory of a tick. */
+/** Number of automations evaluated at once, which bounds the memory of a tick. */
 const chunkSize = 200;
 
 /**
- * A tick begins no further turns after so long, in ms. The first 200 due automations of each
- * organization are evaluated in any case, the rest by the next ticks.
+ * How long a tick may begin further turns, in ms. The first 200 due automations of each
+ * organization are evaluated in any case; the next ticks evaluate the rest.
  */
 const longestTurnsMs = 4_000;
 
-/** Alerts of undeclared automations that a tick resolves, for each organization. */
+/** Maximum number of alerts of undeclared automations that a tick resolves per organization. */
 const mostUndeclared = 500;
 
-/** A watermark that is so far behind, in ms, makes Runledger blind. */
+/** How far the watermark may be behind, in ms, before Runledger counts as blind. */
 export const blindAfterMs = 300_000;
 
-/** What a tick needs beside the database. */
+/** What a tick needs besides the database. */
 export interface TickOptions {
-  /** Read before the tick begins; one sentence if Redis does not answer. */
+  /** The queue, read before the tick begins; one sentence if Redis does not answer. */
   queue: QueueReading | { reason: string };
-  /** The clocks, given the one of Postgres; in ms since the Unix epoch. */
+  /** Returns all clocks, given that of Postgres; in ms since the Unix epoch. */
   clocks: (postgres: number) => Clocks;
   schedules: Schedules;
-  /** Runs at the begin of the transaction, once it has the lock. */
+  /** Runs at the start of the transaction, once it holds the lock. */
   prepare?: ((trx: Transaction<Tables>) => Promise<void>) | undefined;
   listeners: readonly Pick<TickListener, 'recordTransitions' | 'recordTick'>[];
-  /** Begins no further turns after so long, in ms. */
+  /** How long it may begin further turns, in ms. */
   turnsMs?: number | undefined;
-  /** How it works for several organizations; all at once unless set. */
+  /** How work for several organizations is divided; all at once unless set. */
   turns?: Turns | undefined;
 }
 
 /** The outcome of a tick; times in ms since the Unix epoch. */
 export interface TickReport {
-  /** Undefined before the first one. */
+  /** Undefined before the first tick. */
   watermark: number | undefined;
   /** How far the watermark is behind the clock of Postgres, in ms. */
   lagMs: number;
@@ -57,18 +57,18 @@ export interface TickReport {
 
 /**
  * Moves the watermark and evaluates what may have changed, in one transaction. Resolves with
- * undefined if another controller is at it.
+ * undefined if another controller holds the lock.
  */
 export function tick(db: Database, options: TickOptions): Promise<TickReport | undefined> {
   return db.transaction().execute(async (trx) => {
     const state = await lockState(trx);
     if (state === undefined) return undefined;
     await options.prepare?.(trx);
-    // Plans that were made for a few rows do not suit thousands.
+    // A plan made for a few rows does not suit thousands.
     await sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`.execute(
       trx,
     );
-    // The search for an organization that is too slow meets the time-out several times.
+    // The search for a slow organization runs into the timeout several times.
     if (options.turns !== undefined) await sql`select set_config('statement_timeout', '10s', true)`.execute(trx);
     const { queue, clocks } = options;
     const now = clocks(state.now);
@@ -104,7 +104,7 @@ async function evaluateUpTo(
   await followUndeclared(trx, times);
   const due = await listDue(trx, times);
   await makeDue(trx, held?.organizations ?? []);
-  // Each part at once: 10,000 transitions would take 10 MB.
+  // In parts, because 10,000 transitions would take 10 MB.
   const record = async (part: readonly Transition[]): Promise<number> => {
     if (part.length > 0) for (const listener of listeners) await listener.recordTransitions(trx, part);
     return part.length;

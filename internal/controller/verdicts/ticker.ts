@@ -16,16 +16,16 @@ import type { QueueReading } from './watermark.ts';
 /** Time between two ticks, in ms. */
 const intervalMs = 5_000;
 
-/** An organization whose work failed is tried again after so long, in ms. */
+/** Pause before the work of an organization is retried after a failure, in ms. */
 const defaultAgainMs = 30_000;
 
 /**
- * After a tick that evaluated so many automations, the process collects its garbage. Left alone, V8
- * keeps it for minutes, and the memory of the process is twice as much.
+ * After a tick that evaluated this many automations, the process collects its garbage. Otherwise V8
+ * keeps it for minutes, which doubles the memory of the process.
  */
 const largeTick = 1_000;
 
-/** Longest wait of a stop for a tick, in ms. Closing the database ends a tick that hangs. */
+/** How long `stop` waits for a tick, in ms. Closing the database ends a tick that hangs. */
 const stopMs = 5_000;
 
 export interface TickerOptions {
@@ -34,9 +34,9 @@ export interface TickerOptions {
   readQueue: () => Promise<QueueReading>;
   prepare?: TickOptions['prepare'];
   listeners: readonly TickListener[];
-  /** Most automations with a gauge of their own. */
+  /** Maximum number of automations with their own gauge. */
   metricsAutomations: number;
-  /** How long an organization whose work failed waits, in ms. */
+  /** Pause before the work of an organization is retried after a failure, in ms. */
   againMs?: number;
   metrics: ControllerMetrics;
   logger: Logger;
@@ -48,9 +48,9 @@ export class Ticker {
   readonly #options: TickerOptions;
   readonly #schedules = new Schedules();
   readonly #ticks = new Repeating(() => this.#run());
-  /** Of the last tick that reached Postgres: of the monotonic clock, and the lag then, in ms. */
+  /** The last tick that reached Postgres: its time by the monotonic clock, and its lag, in ms. */
   #reached = { at: performance.now(), lagMs: 0 };
-  /** Organizations whose work failed → when it is tried again, of the monotonic clock, in ms. */
+  /** Organizations whose work failed → when it is retried, by the monotonic clock, in ms. */
   #suspects = new Map<string, number>();
   #problem: string | undefined;
 
@@ -58,12 +58,12 @@ export class Ticker {
     this.#options = options;
   }
 
-  /** Why the last tick failed; undefined if it did not. */
+  /** Why the last tick failed; undefined if it succeeded. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Starts in the background, with or without Redis and Postgres. */
+  /** Starts in the background, even while Redis or Postgres is unavailable. */
   async start(): Promise<void> {
     this.#ticks.start();
   }
@@ -77,7 +77,7 @@ export class Ticker {
     return intervalMs;
   }
 
-  /** Ticks once. Never rejects. */
+  /** Runs one tick. Never rejects. */
   async runOnce(): Promise<void> {
     const { metrics, logger } = this.#options;
     const begun = performance.now();
@@ -104,7 +104,7 @@ export class Ticker {
     }
   }
 
-  /** Reads Redis first: what has left the queue by then is in Postgres. */
+  /** Reads Redis first: whatever has left the queue by then is in Postgres. */
   async #tick(): Promise<TickReport | undefined> {
     const { db, readQueue, prepare, listeners, logger } = this.#options;
     const queue = await readQueue().catch((error: unknown) => {
@@ -129,7 +129,7 @@ export class Ticker {
     return this.#tickApart(options);
   }
 
-  /** Ticks so that an organization whose work fails stops no other. */
+  /** Ticks in such a way that an organization whose work fails stops no other. */
   async #tickApart(options: TickOptions): Promise<TickReport | undefined> {
     const { db, metrics, logger, againMs = defaultAgainMs } = this.#options;
     const now = performance.now();
@@ -151,7 +151,7 @@ export class Ticker {
     return report;
   }
 
-  /** Without Postgres, its row cannot say since when. */
+  /** The blindness while Postgres, whose row would say since when, is unavailable. */
   #blindnessWithoutPostgres(): Blindness | undefined {
     const awayMs = performance.now() - this.#reached.at;
     const lagMs = this.#reached.lagMs + awayMs;

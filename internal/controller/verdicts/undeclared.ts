@@ -10,16 +10,18 @@ const dayMs = 24 * hourMs;
 /** How long an automation without a declaration keeps its row when it has no verdict, in ms. */
 const keptMs = dayMs;
 
-/** Runs that are older may be lost, by the default of `lostAfter`. */
+/** The age from which runs may be lost, by the default of `lostAfter`. */
 const lostAfterMs = 7 * dayMs;
 
-/** Most automations without a declaration that a tick adds, of each organization in turn. */
+/**
+ * Maximum number of undeclared automations that a tick adds, taken from each organization in turn.
+ */
 const mostAdded = 10_000;
 
 /**
- * Adds rows of automations that nobody declared, and that the defaults may tell something of: a new
- * failure, or a run that may be lost. Deletes those without a verdict and a name a day later. What
- * takes a scan happens once a minute.
+ * Adds rows for undeclared automations that the defaults may raise an alert for: a new failure, or
+ * a run that may be lost. Deletes rows without a verdict or a name a day later. Scans run once a
+ * minute.
  */
 export async function followUndeclared(trx: Transaction<Tables>, options: DueOptions): Promise<void> {
   const { from, watermark, held } = options;
@@ -46,7 +48,7 @@ export async function followUndeclared(trx: Transaction<Tables>, options: DueOpt
   `.execute(trx);
 }
 
-/** Notes the organizations of the record: an index leads from each to the next. */
+/** Records which organizations exist: an index leads from each to the next. */
 async function findOrganizations(trx: Transaction<Tables>): Promise<void> {
   await sql`
     insert into known_organizations (organization)
@@ -61,7 +63,7 @@ async function findOrganizations(trx: Transaction<Tables>): Promise<void> {
   `.execute(trx);
 }
 
-/** Runs lost long ago are not told. */
+/** Runs lost long ago raise no alert. */
 function add(trx: Transaction<Tables>, found: ReturnType<typeof sql>, watermark: number): Promise<void> {
   return insertUndeclared(
     trx,
@@ -71,9 +73,9 @@ function add(trx: Transaction<Tables>, found: ReturnType<typeof sql>, watermark:
 }
 
 /**
- * Adds rows of automations that nobody declared, or names such rows. `found` has the columns
- * organization, automation_id and display_name. The newest failure of each counts, whenever that
- * run started. `now`: ms since the Unix epoch.
+ * Adds rows for undeclared automations, or names such rows. `found` has the columns organization,
+ * automation_id and display_name. The newest failure of each counts, whenever its run started.
+ * `now`: ms since the Unix epoch.
  */
 export async function insertUndeclared(
   trx: Transaction<Tables>,
