@@ -12,7 +12,7 @@ export const toleranceMs = 3_600_000;
 /** The same for an erasure, in ms: a clock that is wrong by less accuses nobody. */
 const erasureToleranceMs = 24 * 3_600_000;
 
-/** The result of reading a log. */
+/** A log that was read and compared with its checkpoints. */
 export interface CheckedTree {
   size: number;
   overdue: number;
