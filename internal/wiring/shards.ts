@@ -25,7 +25,9 @@ export interface QueueShards {
   parts: readonly Component[];
 }
 
-/** Wires the shards of a process that puts events into the queue. `registry`: of their metrics. */
+/**
+ * Wires the shards of a process that puts events into the queue. Their metrics go into `registry`.
+ */
 export function createShards(
   config: Config<(typeof redisSettings)[number] | 'QUEUE_NAME' | 'REDIS_ACKS'>,
   limits: BacklogLimits,
