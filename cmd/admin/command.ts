@@ -7,10 +7,10 @@ export type Option =
   | { readonly type: 'boolean'; readonly text: string }
   | {
       readonly type: 'string';
-      /** Stands for its value in the help. */
+      /** Stands for the value in the help. */
       readonly value: string;
       readonly text: string;
-      /** May be given several times. */
+      /** The option may be given several times. */
       readonly multiple?: true;
       readonly required?: true;
     };
@@ -25,20 +25,20 @@ type Value<O extends Option> = O extends { readonly type: 'boolean' }
       ? string
       : string | undefined;
 
-/** A command as its help shows it. Everything about its arguments is made of this. */
+/** A command as its help shows it. Everything about its arguments is derived from this. */
 export interface Declaration<O extends Options = Options, S extends ConfigName = ConfigName> {
   /** One sentence for the list of commands. */
   readonly summary: string;
   readonly options: O;
-  /** The name of the one argument that it takes beside its options. */
+  /** The name of the one argument that it takes besides its options. */
   readonly takes?: string;
   /** The settings that it reads. */
   readonly settings: readonly S[];
-  /** What one must know before one runs it, in paragraphs. */
+  /** What to know before running it, in paragraphs. */
   readonly notes?: string;
-  /** It only looks: an error means that it could not, and exits with 2 in place of 1. */
+  /** It only checks: an error means that it could not, and exits with 2 instead of 1. */
   readonly checks?: true;
-  /** It ends in order when its signal aborts. Another one is ended at once, and run again later. */
+  /** It ends in order when its signal aborts. Other commands end at once, and can be run again. */
   readonly stops?: true;
 }
 
@@ -52,7 +52,7 @@ export type Arguments<D extends Declaration> = {
   readonly [Name in keyof D['options']]: Value<D['options'][Name]>;
 };
 
-/** The streams and the environment of a command line: those of the process, or of a test. */
+/** The streams and the environment of a command line, from the process or a test. */
 export interface Surroundings {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -62,21 +62,21 @@ export interface Surroundings {
   readonly signal: AbortSignal;
 }
 
-/** What a running command gets. Only its results go to `stdout`. */
+/** What a running command receives. Only its results go to `stdout`. */
 export interface Context<S extends ConfigName = ConfigName> extends Surroundings {
-  /** The argument beside the options. */
+  /** The argument besides the options. */
   readonly taken: string | undefined;
-  /** Reads the settings of the command. @throws {ConfigError} that names a wrong one. */
+  /** Reads the command's settings. @throws {ConfigError} that names a wrong one. */
   readonly settings: () => Config<S>;
   /** Writes a part of the result. */
   readonly print: (text: string) => void;
   /** Tells a person something, on stderr. */
   readonly say: (sentence: string) => void;
-  /** Shows how far the command is, if a person looks. */
+  /** Shows how far the command has come, if a person is watching. */
   readonly show: (progress: Progress) => void;
 }
 
-/** What a running command of a declaration gets. */
+/** What a running command receives, by its declaration. */
 export type ContextOf<D extends Declaration> = Context<D['settings'][number]>;
 
 /** Resolves with the exit code if it is not 0. */

@@ -13,7 +13,7 @@ export interface Command {
   readonly load: () => Promise<(args: object, context: Context) => ReturnType<Run<Declaration>>>;
 }
 
-/** By their names: all that `runledger-admin` does. */
+/** All commands of `runledger-admin`, by name. */
 export const commands: Readonly<Record<string, Command>> = {
   migrate: command(migrate, async () => (await import('./migrate/run.ts')).run),
   'token create': command(createToken, async () => (await import('./token/tokens.ts')).create),
@@ -29,7 +29,7 @@ export const commands: Readonly<Record<string, Command>> = {
   verify: command(verify, async () => (await import('./verify/run.ts')).run),
 };
 
-/** `run` gets what the declaration says: the frame parses by it. */
+/** `run` receives what the declaration says, since the frame parses by it. */
 function command<D extends Declaration>(declaration: D, load: () => Promise<Run<D>>): Command {
   return {
     declaration,

@@ -1,2 +1,5 @@
-/** The settings of every command that opens the databases. Apart, so that a help loads nothing. */
+/**
+ * The settings of every command that opens the databases. In its own file, so that a help text
+ * loads nothing else.
+ */
 export const databaseSettings = ['DATABASE_URL', 'DATABASE_URLS'] as const;

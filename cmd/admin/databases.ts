@@ -9,13 +9,13 @@ import { firstDatabase, readPlaces } from '../../internal/store/organizations/or
 export interface Connections {
   readonly command: string;
   readonly most: number;
-  /** Longest duration of a statement, in ms; no limit unless given. */
+  /** Longest duration of a statement, in ms. Default: no limit. */
   readonly statementTimeout?: number;
-  /** Of a command that runs unattended; others say what fails themselves. */
+  /** For a command that runs unattended; others report failures themselves. */
   readonly logger?: Logger;
 }
 
-/** The databases of the record; the end closes their connections. */
+/** The databases of the record. Disposal closes their connections. */
 export interface Databases extends AsyncDisposable {
   readonly first: Database;
   /** By name, the first one first. */
@@ -26,7 +26,7 @@ export interface Databases extends AsyncDisposable {
   readonly databaseOf: (organization: string) => Promise<Database>;
 }
 
-/** Opens them. Each connects when it is used. */
+/** Opens the databases, which connect on demand. */
 export function openDatabases(
   { DATABASE_URL: url, DATABASE_URLS: urls }: Config<(typeof databaseSettings)[number]>,
   { command, most: connections, statementTimeout = 0, logger }: Connections,

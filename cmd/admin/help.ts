@@ -8,7 +8,7 @@ const width = 100;
 
 const exitCodes = `Exit code 0: done, or nothing is wrong. 1: failed, or something is wrong. 2: the arguments or the settings are wrong, or it could not look.`;
 
-/** The help of the whole: a line for each command. */
+/** The overall help, with a line for each command. */
 export function helpOfAll(commands: readonly (readonly [name: string, summary: string])[]): string {
   return [
     `Usage: ${program} COMMAND [options]`,
@@ -22,7 +22,7 @@ export function helpOfAll(commands: readonly (readonly [name: string, summary: s
     .concat('\n');
 }
 
-/** The help of a command. All of it is made of its declaration. */
+/** The help of a command, made from its declaration alone. */
 export function helpOf(name: string, declaration: Declaration): string {
   const { summary, options, settings: names, notes } = declaration;
   const rows = Object.entries(options).map(([option, { text, ...spec }]) => [nameOf(option, spec), text] as const);
@@ -46,7 +46,7 @@ function describe(setting: SettingName): string {
   return settings[setting].desc ?? '';
 }
 
-/** The line on how to call a command. */
+/** The usage line of a command. */
 export function usageOf(name: string, { options, takes }: Declaration): string {
   const required = Object.entries(options).filter(([, option]) => option.type === 'string' && option.required === true);
   const more = required.length < Object.keys(options).length ? ['[options]'] : [];
@@ -59,7 +59,7 @@ function nameOf(option: string, spec: Omit<Option, 'text'>): string {
   return `--${option} ${String(spec.value)}${'multiple' in spec ? ' …' : ''}`;
 }
 
-/** Two columns. A long name has a line of its own. */
+/** A table of two columns. A long name gets its own line. */
 function table(rows: readonly (readonly [string, string])[]): string {
   const column = Math.min(26, Math.max(...rows.map(([name]) => name.length)) + 2);
   return rows
@@ -72,7 +72,7 @@ function table(rows: readonly (readonly [string, string])[]): string {
     .join('\n');
 }
 
-/** Breaks the lines of a text that are too long; those of tables are not. */
+/** Breaks the long lines of a text; those of tables are short enough. */
 function wrap(text: string): string {
   return text
     .split('\n')

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { faultOfText } from '../../internal/event/stored-text.ts';
 import { UsageError, type Arguments, type Declaration } from './command.ts';
 
-/** Longest argument, in characters: some are recorded. */
+/** Longest argument, in characters, since some are recorded. */
 const longest = 1_000;
 
 /**
@@ -38,7 +38,7 @@ export function parseArguments<D extends Declaration>(
 
 function parsed({ options, takes }: Declaration, args: string[]) {
   try {
-    // The last of several words is wrong, whatever it is.
+    // `parseArgs` takes any number of words.
     const result = parseArgs({ args, options, strict: true, allowPositionals: takes !== undefined, tokens: true });
     if (result.positionals.length > 1) throw new Error(`only one ${takes} may be given`);
     return result;
@@ -53,7 +53,7 @@ export function wholeNumberOf(option: string, text: string, least = 1): number {
   throw new UsageError(`--${option} must be a whole number${least === 1 ? ' above 0' : ''}`);
 }
 
-/** @throws {UsageError} with a sentence, when something is wrong. */
+/** @throws {UsageError} with the sentence if something is wrong. */
 export function refuseIf(isWrong: boolean, sentence: string): void {
   if (isWrong) throw new UsageError(sentence);
 }

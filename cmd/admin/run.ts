@@ -6,12 +6,12 @@ import { helpOf, helpOfAll, program, usageOf } from './help.ts';
 import { withCause } from './messages.ts';
 import { parseArguments } from './parse.ts';
 
-/** One meaning in every command. */
+/** The exit codes, which mean the same in every command. */
 export type ExitCode = 0 | 1 | 2;
 
 /**
  * Runs a command line. Resolves with 0 if it is done or nothing is wrong, 1 if it failed or
- * something is wrong, 2 for wrong arguments or settings, and for a check that could not look.
+ * something is wrong, and 2 for wrong arguments or settings or a check that could not be made.
  */
 export async function run(args: string[], surroundings: Surroundings): Promise<ExitCode> {
   const { stdout, stderr } = surroundings;
@@ -51,7 +51,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<E
   }
 }
 
-/** The longest name that the words begin with. */
+/** The longest command name that the words begin with. */
 function nameOf(words: readonly string[]): string | undefined {
   const names = [words.slice(0, 2).join(' '), words[0] ?? ''];
   return names.find((name) => Object.hasOwn(commands, name));

@@ -23,7 +23,7 @@ import type { ConsoleDatabase } from './database.ts';
 import { createConsoleRecord } from './record.ts';
 import { createConsoleLogin, loginSettings } from './login.ts';
 
-/** The settings of the console, beside those of every process and of its database. */
+/** The settings of the console, besides those of every process and of its database. */
 export const consoleSettings = [
   ...serverSettings,
   ...loginSettings,
@@ -50,11 +50,11 @@ export interface ConsoleExtras {
   /** Counts the requests; standalone counts those of ingest in the same metrics. */
   requests?: ApiMetrics;
   oneTimeLink?: OneTimeLink;
-  /** The https address of ingest, for examples on pages. */
+  /** The https address of ingest, for the examples on pages. */
   ingestUrl?: URL | undefined;
-  /** Files on this machine, for examples on pages. */
+  /** Files on this machine, for the examples on pages. */
   localFiles?: ConsolePagesOptions['localFiles'];
-  /** In place of those who log in. */
+  /** Replaces the people who log in. */
   visitors?: Visitors | undefined;
 }
 
@@ -135,7 +135,7 @@ export function createConsole(
     tracing,
   });
   const servers = createServers(config, { handler, fastPath: false, logger });
-  // The end of the streams comes first: servers wait for their answers.
+  // Streams end first, since servers wait for their answers.
   const components = [...watches, tokens, ...login.components, inParallel('servers', servers), streams];
   return { component: new ComponentGroup('console', components, logger), servers };
 }

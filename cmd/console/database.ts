@@ -13,27 +13,27 @@ export interface ConsoleDatabase {
   /** Absent for an embedded database, which has one connection. */
   pool?: PoolCounters | undefined;
   login: LoginDatabase;
-  /** The databases beside this one, by name. */
+  /** The databases besides this one, by name. */
   others?: ReadonlyMap<string, OtherDatabase> | undefined;
 }
 
 /** A database of some organizations. */
 export interface OtherDatabase extends Pick<ConsoleDatabase, 'db' | 'pool'> {
-  /** The same one where it can be written, for tests of webhooks. */
+  /** The same database where it is writable, for tests of webhooks. */
   written: Database;
 }
 
-/** The database of the sessions and of the access log, which the console writes. */
+/** The database of sessions and the access log, to which the console writes. */
 export interface LoginDatabase {
   db: Database;
   /** The setting with its address. */
   setting: string;
 }
 
-/** Connections for sessions and the access log, if they have a database of their own. */
+/** Connections for sessions and the access log, if they have their own database. */
 const loginConnections = 4;
 
-/** The address in `CONSOLE_DATABASE_URL`, else in `DATABASE_URL`. @throws {ConfigError} */
+/** The address in `CONSOLE_DATABASE_URL`, or else in `DATABASE_URL`. @throws {ConfigError} */
 export function consoleDatabaseUrl(environment?: NodeJS.ProcessEnv): string {
   const name = isGiven('CONSOLE_DATABASE_URL', environment) ? 'CONSOLE_DATABASE_URL' : 'DATABASE_URL';
   return String(readConfig([name], environment)[name]);
@@ -49,7 +49,7 @@ export function loginDatabaseUrl(environment?: NodeJS.ProcessEnv): string | unde
 }
 
 /**
- * The console's Postgres. Connects on demand, so that a console starts without it. Without a
+ * The console's Postgres, which connects on demand, so that a console starts without it. Without a
  * `loginUrl` the same database holds the sessions.
  */
 export function openConsoleDatabase(
@@ -66,7 +66,7 @@ export function openConsoleDatabase(
   return { db, pool, login: { db: openWrittenDatabase(loginUrl, config, logger), setting: 'DATABASE_URL' } };
 }
 
-/** Connections for the little that a console writes, beside a replica that it reads. */
+/** Connections for the little that a console writes when it reads from a replica. */
 export function openWrittenDatabase(url: string, config: DatabaseConfig, logger: Logger): Database {
   return openDatabase(url, { ...useOf(config), process: 'login', connections: loginConnections }, logger);
 }

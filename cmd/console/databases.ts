@@ -8,13 +8,13 @@ import {
   type OtherDatabase,
 } from './database.ts';
 
-/** The settings of the databases beside the first one. */
+/** The settings of the databases besides the first one. */
 export const consoleDatabasesSettings = ['DATABASE_URLS', 'CONSOLE_DATABASE_URLS'] as const;
 
 /**
- * The databases of `DATABASE_URLS`, by name. The console reads a replica if
- * `CONSOLE_DATABASE_URLS` names one.
- * @throws {ConfigError} for a replica of no database.
+ * The databases of `DATABASE_URLS`, by name. The console reads a replica if `CONSOLE_DATABASE_URLS`
+ * names one.
+ * @throws {ConfigError} for a replica of an unknown database.
  */
 export function openOtherConsoleDatabases(
   config: Config<(typeof consoleDatabaseSettings)[number] | (typeof consoleDatabasesSettings)[number]>,
@@ -35,7 +35,7 @@ export function openOtherConsoleDatabases(
   );
 }
 
-/** Closes the connections to them. */
+/** Closes the connections to these databases. */
 export async function closeOtherConsoleDatabases(others: ReadonlyMap<string, OtherDatabase>): Promise<void> {
   const open = new Set([...others.values()].flatMap(({ db, written }) => [db, written]));
   await Promise.all(Array.from(open, (db) => db.destroy()));

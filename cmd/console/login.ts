@@ -12,7 +12,9 @@ import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { LoginDatabase } from './database.ts';
 import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
-/** The settings that say who owns what. The controller reads them too, and believes no console. */
+/**
+ * The settings that say who owns what. The controller reads them too, since it trusts no console.
+ */
 export const oidcSettings = [
   'OIDC_ISSUER',
   'OIDC_CLIENT_ID',
@@ -49,7 +51,7 @@ export function createConsoleLogin(
   const metrics = loginMetrics(registry);
   const accessLog = new AccessLog({ db, metrics, logger });
   const watch = new LoginWatch({ db, setting, metrics, logger });
-  // People who cannot log in are no reason to stop serving those who are.
+  // The console keeps serving people who are logged in while others cannot log in.
   probes.degraded.set('login', () => watch.problem);
   probes.degraded.set('access log', () => accessLog.problem);
   const times = { idleMs: config.SESSION_IDLE_MINUTES * 60_000, longestMs: config.SESSION_HOURS * 3_600_000 };

@@ -9,14 +9,14 @@ import { watchMetricsOf, type ConsoleMetrics, type PoolFigures } from '../../int
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { ConsoleDatabase } from './database.ts';
 
-/** What a console reads, in one database or in several. */
+/** What a console reads, from one database or several. */
 export interface ConsoleRecord {
   record: Queries;
   /** In the order of their start. */
   watches: Component[];
   /** How far the replica of an organization is behind, in ms; undefined for a primary. */
   lagMsOf: (organization: string) => number | undefined;
-  /** The database of an organization where it can be written. */
+  /** The writable database of an organization. */
   writtenOf: (organization: string) => Database;
 }
 
@@ -26,7 +26,7 @@ interface Shown {
   pools: Map<string | undefined, PoolFigures>;
 }
 
-/** Wires the record of a console, and the checks of its databases. */
+/** Wires the record of a console and the checks of its databases. */
 export function createConsoleRecord(
   { db, pool, login, others = new Map() }: ConsoleDatabase,
   { metrics, pools }: Shown,

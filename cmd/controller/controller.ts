@@ -27,7 +27,9 @@ import { NameKeeper } from '../../internal/controller/verdicts/name-keeper.ts';
 import { Ticker } from '../../internal/controller/verdicts/ticker.ts';
 import { drainedShards, readerRedisSettings, takingShards, type ShardAddress } from '../../internal/wiring/redis.ts';
 
-/** The settings of the controller, beside those of every process. The caller opens the database. */
+/**
+ * The settings of the controller, besides those of every process. The caller opens the database.
+ */
 export const controllerSettings = [
   ...readerRedisSettings,
   'QUEUE_NAME',
@@ -40,19 +42,19 @@ export type ControllerConfig = Config<(typeof controllerSettings)[number]>;
 /** A database, and the ticks in it. */
 export interface TickedDatabase {
   db: Database;
-  /** Tell others about each tick. */
+  /** Are told about each tick. */
   listeners: readonly TickListener[];
-  /** Its name among several, and what begins its ticks. */
+  /** Its name among several databases, and what its ticks begin with. */
   among?: { name: string; prepare: TickOptions['prepare'] } | undefined;
 }
 
-/** The parts beside the ticks. */
+/** The parts besides the ticks. */
 export interface ControllerParts {
   databases: readonly TickedDatabase[];
   databaseOf: (organization: string) => Database;
-  /** Keeps the tables of declarations. */
+  /** Keep the tables of declarations up to date. */
   sources: readonly Component[];
-  /** The watermark waits for the Jobs that it has not recorded. */
+  /** The watermark waits for Jobs that the capture has not recorded. */
   capture?: { readonly pendingSince: number | undefined } | undefined;
   /** The tokens that owners make. */
   tokens?: OwnedTokens | undefined;
@@ -66,7 +68,7 @@ export function createController(
 ): ComponentGroup {
   const { QUEUE_NAME: queueName } = config;
   const clients = new Map<RedisAddress, RedisClient>();
-  /** The shards inside one Redis share a client. */
+  /** Shards inside one Redis share a client. */
   const open = ({ address, ...shard }: ShardAddress): ShardConnection => {
     const redis = clients.get(address) ?? createProducerRedis(address);
     if (!clients.has(address)) redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
@@ -96,10 +98,10 @@ export function createController(
     const ticker = new Ticker({
       db,
       readQueue: async () => {
-        // Before the queue: what is recorded by now is in it, or stored.
+        // Read before the queue: what is recorded by now is in the queue or stored.
         const uncapturedSince = capture?.pendingSince;
         const clock = await clocks.read();
-        // After the queue: its events may have been set aside meanwhile.
+        // Read after the queue: its events may have been set aside meanwhile.
         const waiting = among && (await waitingFor(all, queueName, among.name));
         return { ...clock, uncapturedSince, waiting };
       },
@@ -141,6 +143,6 @@ async function waitingFor(
     if (!(await isEmpty(movingQueue(queueName)))) return 'Events wait for the end of a move.';
     return undefined;
   };
-  // Twice: between two counts, a job may go to a queue that was counted before.
+  // Checks twice: between two counts, a job may move to a queue that was counted before.
   return (await waits()) ?? (await waits());
 }

@@ -10,7 +10,7 @@ export const controllerDatabase: DatabaseUse = {
   process: 'controller',
   connections: 5,
   statementTimeout: 30_000,
-  // Its statements are rare, and a tick plans each one for its values.
+  // Its statements are rare, and Postgres should plan each one for its values.
   preparesStatements: false,
 };
 
@@ -23,18 +23,18 @@ export interface ControlledDatabase {
   residents: Residents | undefined;
 }
 
-/** The databases of a controller. */
+/** The databases that a controller ticks in. */
 export interface ControllerDatabases {
   /** The first one first. */
   all: readonly [ControlledDatabase, ...ControlledDatabase[]];
   /** Undefined with one database. */
   map: OrganizationMap | undefined;
-  /** The database of an organization as far as is known; undefined for the first one. */
+  /** The known database of an organization; undefined for the first one. */
   otherOf: (organization: string) => Database | undefined;
   close(): Promise<void>;
 }
 
-/** Opens the databases of a controller. They connect on demand. */
+/** Opens the databases of a controller, which connect on demand. */
 export function openControllerDatabases(
   config: Config<'DATABASE_URL' | 'DATABASE_URLS'>,
   logger: Logger,

@@ -16,8 +16,8 @@ import type { DeclarationConfig } from './declaration-settings.ts';
 import { StoredDeclarations } from './stored-declarations.ts';
 
 /**
- * Declarations from `AUTOMATIONS_FILE` if it is set, else from the resources of the cluster. Only
- * the code of one of them is loaded.
+ * Declarations from `AUTOMATIONS_FILE` if it is set, or else from the resources of the cluster.
+ * Loads only the code that it needs.
  */
 export async function createDeclarationSource(
   config: DeclarationConfig,
@@ -38,8 +38,8 @@ export async function createDeclarationSource(
 const none: readonly DeclaredAutomation[] = [];
 
 /**
- * Brings the tables up to date at each tick, and then shows the verdicts in the resources. Captured
- * CronJobs declare the automations that nothing else declares.
+ * Updates the tables at each tick, and then shows the verdicts in the resources. Captured CronJobs
+ * declare the automations that nothing else declares.
  * @param residents the organizations of the database, if there are several.
  */
 export function followDeclarations(
@@ -60,7 +60,7 @@ export function followDeclarations(
       const owned = await ofConsole.read(trx);
       const from = [declarations, owned, defaults];
       if (last === undefined || from.some((part, index) => part !== last?.from[index])) {
-        // A resource or a file wins over the console, and that over defaults.
+        // A resource or a file takes precedence over the console, and the console over defaults.
         const others = [owned, defaults].filter((some) => some.length > 0);
         last = { from, all: others.reduce(withDefaults, declarations) };
       }

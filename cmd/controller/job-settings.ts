@@ -3,7 +3,7 @@ import { backledgerSettings } from '../../internal/wiring/limits.ts';
 import { keySettings, type redisSettings } from '../../internal/wiring/redis.ts';
 import type { declarationSettings } from './declaration-settings.ts';
 
-/** The settings of captured Jobs, beside those of the controller. */
+/** The settings of captured Jobs, besides those of the controller. */
 export const jobSettings = ['CAPTURE_JOBS', ...backledgerSettings, ...keySettings, 'LEDGER_DIGESTS'] as const;
 
 /** What the capture of Jobs reads. */

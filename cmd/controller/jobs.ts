@@ -13,7 +13,7 @@ import { backlogLimits, producerLimits, producerSettings } from '../../internal/
 import { createShards } from '../../internal/wiring/shards.ts';
 import type { JobConfig } from './job-settings.ts';
 
-/** One caller, which waits for each answer. */
+/** One caller, which waits for every answer. */
 const callers = { open: 1, opened: 1 };
 
 export interface CapturedJobs {
@@ -30,7 +30,7 @@ export function createJobCapture(
   otherDatabaseOf?: (organization: string) => Database | undefined,
 ): CapturedJobs {
   const { logger, registry, probes, organization, tracing } = telemetry;
-  // Not shown: the alert on a missing ingest is that no process shows the state of Redis.
+  // Hidden: the alert on a missing ingest fires when no process shows the state of Redis.
   const hidden = new Registry();
   const { shards, parts } = createShards(config, backlogLimits(config), telemetry, hidden);
   // A scrape calls this after the producer exists.
@@ -39,7 +39,7 @@ export function createJobCapture(
     shards,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
-    // The defaults: batches of ingest's size suit a few events too.
+    // Uses the defaults: batches of ingest's size suit a few events too.
     limits: producerLimits(readConfig(producerSettings, {})),
     callers,
     seals: config.LEDGER_DIGESTS,

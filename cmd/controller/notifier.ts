@@ -16,7 +16,7 @@ export function consoleUrl(): URL | undefined {
 
 /**
  * Wires the notifications of a controller about one database.
- * @param database and its name among several.
+ * @param database the database, with its name among several.
  * @param links the address of the console, for links in notifications.
  * @param secretsOf finds the signing keys of a webhook.
  */

@@ -30,7 +30,7 @@ export const controller = defineService({
     const postgres = component('postgres', { stop: () => databases.close() });
     const databaseOf = (organization: string): Database => databases.otherOf(organization) ?? db;
     const source = await createDeclarationSource(config, db, telemetry, databaseOf);
-    // BullMQ and the client of Kubernetes are loaded only for it.
+    // Loads BullMQ and the Kubernetes client only for the capture.
     const jobs = config.CAPTURE_JOBS
       ? (await import('./jobs.ts')).createJobCapture(config, db, telemetry, databases.otherOf)
       : undefined;

@@ -8,10 +8,10 @@ import type { Unstored } from '../../internal/controller/declarations/table-sync
 import type { Residents } from '../../internal/store/organizations/residents.ts';
 import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
-/** Which of all declarations go into the tables of a database. */
+/** Selects the declarations that go into the tables of a database. */
 export class StoredDeclarations {
   readonly #residents: Residents | undefined;
-  /** What Postgres has refused, until it changes. */
+  /** Versions that Postgres refused. */
   #refused = new Set<string>();
   #last: { all: Declarations; version: unknown; refused: unknown; kept: Declarations } | undefined;
 
@@ -20,7 +20,10 @@ export class StoredDeclarations {
     this.#residents = residents;
   }
 
-  /** Those of the organizations here, but for refused ones: one object until it changes. */
+  /**
+   * The declarations of this database's organizations, except refused ones; the same object until
+   * they change.
+   */
   of(all: Declarations): Declarations {
     const residents = this.#residents;
     const refused = this.#refused;
@@ -35,7 +38,7 @@ export class StoredDeclarations {
     return kept;
   }
 
-  /** Leaves these out from now on. Returns them as resources. */
+  /** Omits these from now on. Returns them as resources. */
   refuse({ automations, webhooks }: Unstored): UnstoredResource[] {
     const all = [
       ...automations.map(({ item, error }) => ({ kind: 'Automation' as const, item, error })),

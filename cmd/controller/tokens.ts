@@ -9,11 +9,11 @@ import { oidcOf, oidcSettings } from '../console/login.ts';
 /** The settings of the tokens that owners make. */
 export const ownerSettings = [...oidcSettings, 'TOKENS_FILE', 'TOKENS_NAMESPACE', 'TOKENS_LABEL_SELECTOR'] as const;
 
-/** What the controller writes tokens with, and how it knows owners. */
+/** How the controller writes tokens and recognizes owners. */
 export type OwnedTokens = Pick<TokenKeeperOptions, 'writer' | 'checkOwner'>;
 
 /**
- * Undefined where nobody can be an owner, or where there is no place for tokens.
+ * Undefined where nobody can be an owner, or where tokens have no place.
  * @throws {ConfigError} when the settings of OpenID Connect do not fit together.
  */
 export async function createOwnedTokens(
@@ -26,7 +26,7 @@ export async function createOwnedTokens(
   const { TOKENS_FILE: file, TOKENS_LABEL_SELECTOR: labelSelector } = config;
   if (file !== undefined) return { checkOwner, writer: new FileTokenWriter(file, labelSelector) };
   if (config.KUBECONFIG === undefined && config.KUBERNETES_SERVICE_HOST === undefined) return undefined;
-  // The client of Kubernetes is loaded only for it.
+  // Loads the Kubernetes client only when needed.
   const { createSecretTokenWriter } = await import('./cluster-tokens.ts');
   return { checkOwner, writer: createSecretTokenWriter(config) };
 }

@@ -15,7 +15,7 @@ export interface DemoOptions {
   readTokenFile: string;
   /** The declarations that standalone watches. */
   automationsFile: string;
-  /** Events to send, approximately: each execution is played to its end. */
+  /** Approximate number of events to send: each execution is played to its end. */
   events: number;
   /** Events a second; 0 means as fast as possible. */
   rate: number;
@@ -39,7 +39,7 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   const ledger = new Ledger(fleet);
   const pace = new Pace(options.rate);
   const began = performance.now();
-  // Only on a terminal: a log does not need a progress line that is drawn again.
+  // Only on a terminal: a log needs no progress line that is redrawn.
   const progress = process.stdout.isTTY ? setInterval(() => showProgress(options, ledger, began), 250) : undefined;
   try {
     let played = 0;
@@ -76,7 +76,7 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   return right && verdicts !== undefined;
 }
 
-/** Where a person sees the fleet at work. */
+/** Tells a person where to watch the fleet at work. */
 function watchIt({ console, readTokenFile }: DemoOptions): string {
   return `Watch it: ${console}/\n(log in with the link that \`make run\` printed, or with the token in ${readTokenFile})\n\n`;
 }

@@ -5,7 +5,7 @@ import type { DemoAutomation, DemoEvent } from './fleet.ts';
 import { readVerdicts } from './record.ts';
 import { replaceable } from './replaceable.ts';
 
-/** An automation that does not do what is expected of it. */
+/** An automation that does not meet its expectations. */
 interface Misbehaving {
   id: string;
   name: string;
@@ -13,7 +13,7 @@ interface Misbehaving {
   expect: string;
   /** The verdict that follows. */
   verdict: string;
-  /** What it reports after its first run, which is good. */
+  /** What it reports after its first, successful run. */
   runs: readonly (readonly DemoEvent['event'][])[];
 }
 
@@ -40,8 +40,8 @@ export function createMisbehaving(): Misbehaving[] {
 }
 
 /**
- * Declares the automations in the file that standalone watches, and the names of the fleet. False
- * for a file of its owner.
+ * Declares the automations and the names of the fleet in the file that standalone watches. False if
+ * the file belongs to its owner.
  */
 export async function declare(
   file: string,
@@ -71,7 +71,7 @@ spec: { automationId: ${id}, displayName: ${JSON.stringify(name)}, owner: demo }
   return true;
 }
 
-/** Reports a good run of each, waits until they are declared, and lets them misbehave. */
+/** Reports a successful run of each, waits until they are declared, and lets them misbehave. */
 export async function misbehave(
   automations: readonly Misbehaving[],
   send: (event: DemoEvent) => Promise<void>,
@@ -102,8 +102,8 @@ async function report(
 }
 
 /**
- * Waits for the verdicts, and resolves with a table of them; undefined if one does not come. An
- * automation runs again if Runledger cannot tell what it did: an event was rejected meanwhile.
+ * Waits for the verdicts and resolves with a table of them; undefined if one does not come. If an
+ * event was rejected, Runledger cannot tell what its automation did, and it runs again.
  */
 export async function verdictTable(
   automations: readonly Misbehaving[],

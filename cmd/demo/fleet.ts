@@ -20,7 +20,7 @@ export interface DemoExecution {
   state: ExecutionState;
 }
 
-/** Shares of executions that fail, warn and never end; the others succeed. */
+/** Shares of executions that fail, warn and never end; the rest succeed. */
 export interface Temper {
   name: string;
   failing: number;
@@ -32,10 +32,10 @@ export interface DemoAutomation extends Temper {
   id: string;
 }
 
-/** Automations that the live demo plays: the first of the fleet. */
+/** How many automations of the fleet the live demo plays. */
 const played = 10;
 
-/** The first of the fleet with new ids, so that two demos never mix. */
+/** The first automations of the fleet with new ids, so that two demos never mix. */
 export function createFleet(): DemoAutomation[] {
   return fleet.slice(0, played).map((member) => ({ ...member, name: nameOf(member), id: randomUUID() }));
 }
@@ -59,7 +59,7 @@ export function playExecution(automation: DemoAutomation, number: number): DemoE
   return { automation: automation.id, events, state: stateOf(fails, endless) };
 }
 
-/** Causes of failures, the most frequent one first. */
+/** Causes of failures, most frequent first. */
 const causes = [
   {
     error_id: 'E-TIMEOUT',

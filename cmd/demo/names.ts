@@ -1,7 +1,7 @@
 /** How one automation of the fleet runs. */
 export interface FleetMember {
   organization: 'acme' | 'globex';
-  /** What people call it, or undefined where nobody has named it. */
+  /** What people call it; undefined if nobody has named it. */
   name: string | undefined;
   /** Minutes between two starts. */
   every: number;
@@ -34,9 +34,9 @@ function member(organization: FleetMember['organization'], name: string | undefi
 }
 
 /**
- * A fleet as real organizations have it: 40 automations of two organizations, with names of 3 to
- * 130 characters in several scripts. The live demo plays the first ones; tests and screenshots
- * have three weeks of all.
+ * A fleet like those of real organizations: 40 automations of two organizations, with names of 3 to
+ * 130 characters in several scripts. The live demo plays the first ones; tests and screenshots use
+ * three weeks of all.
  */
 export const fleet: readonly FleetMember[] = [
   member('acme', 'SAP upload', { every: hour, lasts: 95, failing: 0.05, warning: 0.2 }),

@@ -1,4 +1,4 @@
-/** The error for the person who started the demo. */
+/** An error for the person who started the demo. */
 export class DemoError extends Error {
   override readonly name = 'DemoError';
 }

@@ -39,7 +39,7 @@ export async function readOutcomes(
   return outcomes;
 }
 
-/** Reads a page. Repeats the request after `Retry-After` when the console asks for it. */
+/** Reads a page. Repeats the request after `Retry-After` if the console asks for that. */
 async function readPage(url: string, token: string): Promise<Page> {
   for (;;) {
     const answer = await reach(url, { headers: { token } });

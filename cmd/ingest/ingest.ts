@@ -29,7 +29,7 @@ import { keySettings, redisSettings } from '../../internal/wiring/redis.ts';
 import { createServers, serverSettings } from '../../internal/wiring/servers.ts';
 import { createShards } from '../../internal/wiring/shards.ts';
 
-/** The settings of ingest, beside those of every process. */
+/** The settings of ingest, besides those of every process. */
 export const ingestSettings = [
   ...serverSettings,
   'PUBLIC_URL',
@@ -133,8 +133,8 @@ function createProducer(
 }
 
 /**
- * Counts each 503, and notes each request that was not served; but not one that waits for another
- * attempt, whose own end is noted. Otherwise an organization could make gaps for all.
+ * Counts each 503, and notes each request that was not served. A request that waits for another
+ * attempt is noted only at its own end; otherwise one organization could make gaps for all.
  */
 function noteIn(journal: AdmissionJournal, registry: Registry): (error: unknown) => void {
   const reject = rejectionMetrics(registry, rejectionReasons);

@@ -52,7 +52,7 @@ function reach(listening: string | undefined): string {
   return 'Only this machine can connect. LISTEN_ADDRESS=0.0.0.0 opens every port to the network.';
 }
 
-/** The command with the variables that `make demo` needs to find this Runledger. */
+/** The `make demo` command, with the variables that it needs to find this Runledger. */
 function demoCommand(folder: DataFolder, { api, console }: Addresses): string {
   const places = [
     ['DATA_DIR', shown(folder.root), '.data'],

@@ -2,7 +2,7 @@ import { access, writeFile } from 'node:fs/promises';
 import { generate } from 'selfsigned';
 import type { DataFolder } from './data-folder.ts';
 
-/** Makes a self-signed certificate for this machine once, and keeps it. */
+/** Creates a self-signed certificate for this machine once, and keeps it. */
 export async function ensureCertificate(folder: DataFolder): Promise<void> {
   const present = await access(folder.certificate).then(
     () => true,

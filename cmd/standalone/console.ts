@@ -17,25 +17,25 @@ import {
 
 /** What the console of standalone shares with ingest and worker. */
 export interface SharedParts {
-  /** Of the worker: it holds the sessions. */
+  /** The worker's database, which holds the sessions. */
   db: Database;
-  /** Of the console's own, if it has one. */
+  /** The console's own database, if it has one. */
   own: ConsoleDatabase | undefined;
-  /** Ingest starts and stops it. */
+  /** Started and stopped by ingest. */
   tokens: TokenSource;
   /** Logs in to the organization `demo`, as its owner. */
   oneTimeLink: OneTimeLink;
   requests: ApiMetrics;
   telemetry: Telemetry;
-  /** The https address of ingest, for examples on pages. */
+  /** The https address of ingest, for the examples on pages. */
   ingestUrl: URL;
-  /** Paths of the certificate and of the write token of `demo`, for examples on pages. */
+  /** Paths of the certificate and of `demo`'s write token, for the examples on pages. */
   files: { certificate: string; token: string };
 }
 
 /**
- * Connections of the console's own, if `CONSOLE_DATABASE_URL` or `DATABASE_URL` names a real
- * Postgres. The caller closes them.
+ * The console's own connections, if `CONSOLE_DATABASE_URL` or `DATABASE_URL` names a real Postgres.
+ * The caller closes them.
  */
 export function openOwnDatabase(logger: Logger): ConsoleDatabase | undefined {
   if (!isGiven('CONSOLE_DATABASE_URL') && !isGiven('DATABASE_URL')) return undefined;
@@ -44,11 +44,11 @@ export function openOwnDatabase(logger: Logger): ConsoleDatabase | undefined {
 
 export interface StandaloneConsole {
   component: Component;
-  /** Known once it has started. */
+  /** The port; known once the console has started. */
   port: () => number | undefined;
 }
 
-/** Creates the console, with HTTPS on `CONSOLE_PORT` only. */
+/** Creates the console, which serves only HTTPS, on `CONSOLE_PORT`. */
 export function createStandaloneConsole(
   { db, own, tokens, oneTimeLink, requests, telemetry, ingestUrl, files }: SharedParts,
   serverDefaults: Partial<Record<SettingName, string>>,
@@ -66,7 +66,7 @@ export function createStandaloneConsole(
     organizations: () => tokens.organizations(),
     unready: () => tokens.unready(),
   };
-  // Readiness is about requests of automations, which are accepted without Postgres.
+  // Readiness concerns automations' requests, which are accepted without Postgres.
   const probes = { ...telemetry.probes, ready: new Map() };
   const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };
   const localFiles = { organization: oneTimeLink.organization, ...files };

@@ -20,13 +20,13 @@ export interface DataFolder {
   readonly demoReadToken: string;
   readonly demoPingKey: string;
   /**
-   * Path of a Unix socket: in the folder, or in the system's temporary folder if that path is too
-   * long.
+   * Path of a Unix socket: in the folder, or in the system's temporary folder if the path would be
+   * too long.
    */
   socket(name: string): string;
 }
 
-/** Creates the folder for this user only, since it holds a key and tokens. */
+/** Creates the folder for this user only, since it will hold a key and tokens. */
 export async function createDataFolder(path: string): Promise<DataFolder> {
   const root = resolve(path);
   await mkdir(join(root, 'redis'), { recursive: true });

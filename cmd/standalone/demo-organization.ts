@@ -12,8 +12,8 @@ metadata: { name: demo, labels: { runledger.dev/organization: demo } }
 `;
 
 /**
- * Makes the organization `demo` once, with a token that reports events, one that reads them and a
- * ping key. The owner may change the manifests, and declare automations in a file beside them.
+ * Creates the organization `demo` once, with a write token, a read token and a ping key. The owner
+ * may change the manifests, and declare automations in a file beside them.
  */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
   const isNew = !(await exists(folder.tokens));

@@ -14,12 +14,12 @@ const programs = ['redis-server', 'valkey-server'];
 /** Longest time for Redis to load its data, in ms. */
 const loadingMs = 60_000;
 
-/** Delay before a restart of Redis after its end or a failed start, in ms. */
+/** Delay before Redis is restarted after its end or a failed start, in ms. */
 const restartMs = 500;
 
 /**
- * A `redis-server` child process on a Unix socket that only this user can open, with durable
- * settings. Restarts it after its end, and first ends one that a killed standalone left.
+ * A `redis-server` child process with durable settings, on a Unix socket that only this user can
+ * open. Restarts it after its end. First ends one that a killed standalone left behind.
  */
 export class EmbeddedRedis implements Component {
   readonly name = 'embedded redis';
@@ -57,7 +57,8 @@ export class EmbeddedRedis implements Component {
   }
 
   /**
-   * This process holds the folder's lock, so a server that answers was left by a killed standalone.
+   * Ends a server that answers: this process holds the folder's lock, so a killed standalone left
+   * it.
    */
   async #endLeftOver(): Promise<void> {
     if (!(await answers(this.#socket))) return;
@@ -76,7 +77,7 @@ export class EmbeddedRedis implements Component {
       if (child === undefined) continue;
       this.#child = child;
       child.once('exit', (code, signal) => this.#onExit(code, signal));
-      // A stop that came meanwhile did not see this child.
+      // A stop in the meantime did not see this child.
       if (this.#stopping.signal.aborted) child.kill('SIGTERM');
       return;
     }
@@ -86,7 +87,7 @@ export class EmbeddedRedis implements Component {
   /** Undefined when the program does not exist. */
   async #run(program: string): Promise<ChildProcess | undefined> {
     const log = openSync(join(this.#folder, 'redis.log'), 'a');
-    // Detached, because Ctrl-C reaches the whole process group and Redis must outlive the events
+    // Detached, because Ctrl-C reaches the whole process group, and Redis must outlive the events
     // under way.
     const child = spawn(program, redisArguments(this.#folder, this.#socket), {
       detached: true,
@@ -122,7 +123,7 @@ export class EmbeddedRedis implements Component {
     });
   }
 
-  /** Runs commands on an own connection. Rejects when they take too long, or at a stop. */
+  /** Runs commands on their own connection. Rejects when they take too long, or at a stop. */
   async #ask(commands: (redis: RedisClient) => Promise<void>): Promise<void> {
     const redis = createConsumerRedis(this.#socket);
     redis.on('error', () => undefined);

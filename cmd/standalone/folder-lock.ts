@@ -5,8 +5,8 @@ import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { answers } from './socket.ts';
 
 /**
- * Keeps a second process off the data folder. A socket, because the system releases it at any end
- * of the process.
+ * Keeps a second process off the data folder. Uses a socket, because the system releases it however
+ * the process ends.
  */
 export class FolderLock implements Component {
   readonly name = 'folder lock';

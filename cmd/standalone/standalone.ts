@@ -41,7 +41,7 @@ export interface Addresses {
   ops: string;
 }
 
-/** No other worker exists here, so the job of a killed process may return soon. */
+/** There is no other worker, so the jobs of a killed process may return soon. */
 const standaloneDefaults = { JOB_LOCK_MS: '6000' };
 
 /**
@@ -71,7 +71,7 @@ export class Standalone implements Component {
   /** The addresses; undefined until `start` resolves. */
   addresses: Addresses | undefined;
 
-  /** @throws the error of the first part that fails; the others are stopped again. */
+  /** @throws the error of the first part that fails, once the others are stopped again. */
   async start(): Promise<void> {
     try {
       await this.#startAll();
@@ -133,7 +133,7 @@ export class Standalone implements Component {
 
   async #startWorker(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
     const defaults = { ...standaloneDefaults, ...redis, ...(!isGiven('DATABASE_URL') && embeddedStore) };
-    // Readiness is about requests, which are accepted without Postgres.
+    // Readiness concerns requests, which are accepted without Postgres.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
     const config = readConfig(workerSettings, undefined, defaults);
     await this.#parts.begin(createWorker(config, db, { ...this.#telemetry, probes }));
@@ -159,7 +159,7 @@ export class Standalone implements Component {
   }
 
   async #startController(redis: { REDIS_URL?: string }, db: Database, link: OneTimeLink): Promise<void> {
-    // Readiness is about requests, which are accepted without verdicts.
+    // Readiness concerns requests, which are accepted without verdicts.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
     const telemetry = { ...this.#telemetry, probes };
     const config = readConfig([...controllerSettings, ...notifierSettings], undefined, redis);
@@ -203,7 +203,7 @@ export class Standalone implements Component {
     return { console, login: `${console}/once/${oneTimeLink.secret}` };
   }
 
-  /** What the servers of ingest and console share: the address and the certificate. */
+  /** What the servers of ingest and the console share: the address and the certificate. */
   #serverDefaults(): Partial<Record<SettingName, string>> {
     const { LISTEN_ADDRESS } = this.#where;
     return {

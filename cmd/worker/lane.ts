@@ -15,29 +15,29 @@ import type { Room } from '../../internal/queue/admission/room.ts';
 const retry = { retryMinMs: 50, retryMaxMs: 2_000 };
 
 /**
- * Time between the starts of two statements that are not full, in ms. It saves a quarter of the
- * worker's CPU time under steady load. An event after a quiet moment does not wait.
+ * Interval of the starts of statements that are not full, in ms. Saves a quarter of the worker's
+ * CPU time under steady load. An event after a quiet moment does not wait.
  */
 const intervalMs = 10;
 
 /**
- * Fetch cooldown, in ms: less than the interval of statements. It saves 40 % of the CPU time of the
- * worker and of Redis at 5,000 events/s (test/bench/README.md).
+ * Fetch cooldown, in ms: less than the interval of statements. Saves 40 % of the worker's and
+ * Redis' CPU time at 5,000 events/s (test/bench/README.md).
  */
 const fetchCooldownMs = 7;
 
-/** Bytes of texts from which a statement is full, about. */
+/** About how many bytes of texts make a statement full. */
 const batchBytes = 8 * 1_024 * 1_024;
 
-/** Time that a stop gives jobs under way before it returns them to the queue, in ms. */
+/** How long a stop waits for jobs under way before it returns them to the queue, in ms. */
 const drainMs = 10_000;
 
 export type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'JOB_LOCK_MS'>;
 
 export interface LaneOptions {
-  /** Of every Redis. */
+  /** The addresses of every Redis. */
   addresses: readonly RedisAddress[];
-  /** Shards inside the first of them: `QUEUE_SHARDS`. */
+  /** Shards inside the first Redis: `QUEUE_SHARDS`. */
   inside: number;
   queueName: string;
   /** Jobs of a shard under way at once. */
@@ -53,22 +53,22 @@ export interface LaneOptions {
   onWaiting?: ((jobs: number, shard: number) => void) | undefined;
 }
 
-/** A queue in all its shards, and what stores its jobs: one consumer and one watch a shard. */
+/** A queue in all its shards, and what stores its jobs: one consumer and one watch per shard. */
 export interface Lane {
-  /** All consumers as one part, and all watches. They also stop those that are opened later. */
+  /** All consumers as one part, and all watches. It also stops those that are opened later. */
   readonly consuming: Component;
   readonly watching: Component;
   /** Grows with each shard that is opened later. */
   readonly watches: readonly ProgressWatch[];
-  /** See {@link Consumer.otherShards}, of the consumer at an index. */
+  /** {@link Consumer.otherShards} of the consumer at an index. */
   otherShards: (index: number) => Promise<number[] | undefined>;
-  /** Starts to take the jobs of one more shard inside a Redis. */
+  /** Starts taking the jobs of one more shard inside a Redis. */
   open: (address: RedisAddress, shard: number) => Promise<void>;
 }
 
 /**
- * Wires one lane of a worker. Lanes share the store, and wait for nothing of each other. The shards
- * of a lane share its batcher, so that statements stay large.
+ * Wires one lane of a worker. Lanes share the store but never wait for each other. The shards of a
+ * lane share its batcher, so that statements stay large.
  */
 export function createLane(
   config: LaneConfig,
@@ -98,12 +98,12 @@ export function createLane(
   const consumers: Consumer[] = [];
   const watches: ProgressWatch[] = [];
   let running = 0;
-  /** Abandons at the last consumer that stops: the others may still store events. */
+  /** Abandons once the last consumer stops: others may still store events. */
   const abandon = (): void => {
     running -= 1;
     if (running <= 0) batcher.abandon();
   };
-  /** @param label of the metrics; none if the settings have one shard. */
+  /** @param label the label of the metrics; none if the settings have one shard. */
   const add = (redis: RedisAddress, shard: number, label?: string): Component[] => {
     let handled = 0;
     running += 1;

@@ -4,34 +4,34 @@ import type { RedisAddress } from '../../internal/queue/redis.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import type { Lane } from './lane.ts';
 
-/** Time between two looks into the registry, in ms. */
+/** Interval of reads of the registry, in ms. */
 const lookMs = 5_000;
 
-/** The same until the registry was read once, in ms. */
+/** The same until the registry has been read once, in ms. */
 const firstMs = 200;
 
-/** Longest wait for the registry of a Redis, in ms. */
+/** Longest wait for a Redis' registry, in ms. */
 const replyMs = 3_000;
 
 export interface RegisteredShardsOptions {
-  /** Of every Redis, as in the lanes. */
+  /** The addresses of every Redis, as in the lanes. */
   addresses: readonly RedisAddress[];
-  /** Shards inside the first of them that the lanes have already. */
+  /** Shards inside the first Redis that the lanes already have. */
   inside: number;
-  /** The first one is that of the common queue. */
+  /** The first lane is that of the common queue. */
   lanes: readonly [Lane, ...Lane[]];
   logger: Logger;
 }
 
 /**
- * Opens the shards inside one Redis that its registry names and `QUEUE_SHARDS` of this worker does
- * not cover: former ones, and those of ingest pods with a larger setting. They stay open until the
+ * Opens the shards that the registry of a Redis names and this worker's `QUEUE_SHARDS` does not
+ * cover: former ones, and those of ingest pods with a larger setting. They stay open until the
  * worker stops, since they cost little.
  */
 export class RegisteredShards {
   readonly name = 'registered shards';
   readonly #options: RegisteredShardsOptions;
-  /** By Redis, the shards that are open. */
+  /** The open shards by Redis. */
   readonly #open: readonly { address: RedisAddress; place: number; shards: Set<number> }[];
   readonly #looks = new Repeating(() => this.#look());
 
@@ -40,7 +40,7 @@ export class RegisteredShards {
     this.#options = options;
     this.#open = addresses.map((address, index) => {
       const count = index === 0 ? inside : 1;
-      // The consumers of a lane are in the order of the shards, Redis by Redis.
+      // A lane's consumers are in the order of the shards, Redis by Redis.
       const place = index === 0 ? 0 : inside - 1 + index;
       return { address, place, shards: new Set(Array.from({ length: count }, (_, shard) => shard)) };
     });

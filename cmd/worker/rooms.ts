@@ -3,17 +3,17 @@ import { largeTurn, Room } from '../../internal/queue/admission/room.ts';
 const mebi = 1_024 * 1_024;
 
 /**
- * Memory for the events of jobs, in bytes: of the common queue, of the overflow lane, and of all
- * queues of events that were set aside. A worker of 512 MiB has 259 MiB for all objects (V8); a
- * statement takes a few times the bytes of its events.
+ * Memory for the events of jobs, in bytes: in the common queue, in the overflow lane, and in all
+ * queues of events set aside. A worker of 512 MiB has 259 MiB for all V8 objects; a statement takes
+ * a few times the bytes of its events.
  */
 const [commonBytes, overflowBytes, asideBytes] = [48 * mebi, 8 * mebi, 16 * mebi];
 
-/** The rooms of the lanes of a worker. */
+/** The rooms of a worker's lanes. */
 export interface Rooms {
   common: Room;
   overflow: Room;
-  /** One of so many queues of events that were set aside. */
+  /** The room of one among this many queues of events set aside. */
   aside: (queues: number) => Room;
 }
 

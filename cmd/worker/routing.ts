@@ -19,13 +19,13 @@ import { createLane, stuck, type Lane, type LaneConfig } from './lane.ts';
 import type { Rooms } from './rooms.ts';
 import { inSeveralDatabases } from './storage.ts';
 
-/** Jobs of one queue of waiting events under way at once. */
+/** Jobs under way at once, per queue of waiting events. */
 const waitingConcurrency = 20;
 
 export interface RoutingParts {
   config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number] | (typeof durabilitySettings)[number]>;
   rooms: Rooms;
-  /** Of all shards, also of those that take no events any more. */
+  /** The addresses of all shards, including those that no longer take events. */
   addresses: readonly RedisAddress[];
   /** The first database, which has the map. */
   db: Database;
@@ -36,13 +36,13 @@ export interface RoutingParts {
   overflowed: ReturnType<typeof storeMetrics>;
 }
 
-/** What a worker with several databases has besides. */
+/** What a worker with several databases needs besides. */
 export interface Routing {
-  /** All of them, the first one first. */
+  /** The stores of all databases, the first one first. */
   stores: ReadonlyMap<string, Store>;
   main: (limits: BatcherLimits) => Storage;
   overflow: (limits: BatcherLimits) => Storage;
-  /** Of the queues of events that were set aside. */
+  /** The lanes of the queues of events set aside. */
   lanes: Lane[];
   /** In the order of their start. */
   components: Component[];
@@ -60,7 +60,7 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
     shards: redisAddresses(config),
     queueName,
     durability: { requireDurable, replicaAcks },
-    // Not shown: ingest shows the state of Redis.
+    // Hidden: ingest shows the state of Redis.
     metrics: backlogMetrics(new Registry())(),
     logger,
     tracing,
@@ -78,7 +78,7 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
         [...waiting.values()].reduce((sum, jobs) => sum + jobs, 0),
       );
     };
-    // A queue for each database, and that of moves.
+    // A queue for each database, and one for moves.
     const room = rooms.aside(stores.size + 1);
     const limits = { jobs: waitingConcurrency, room, statementsInFlight: 1 };
     const options = {

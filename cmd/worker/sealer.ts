@@ -19,8 +19,8 @@ import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf 
 import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
 /**
- * Time between two looks for a log that a key has not signed, in ms. While workers with another key
- * still run, they sign too.
+ * Interval of checks for a log that a key has not signed, in ms. Workers with another key, while
+ * they still run, sign too.
  */
 const lookAtKeysMs = 10 * 60 * 1_000;
 
@@ -36,14 +36,14 @@ export function ledgerKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
   }
 }
 
-/** The key of the MACs that a worker makes: that of the first key. Undefined without a log. */
+/** The key of the MACs that a worker makes, derived from the first key. Undefined without a log. */
 export function workerMacKey(config: Config<'LEDGER_KEY'>): MacKey | undefined {
   return ledgerKeys(config).map(macKeyOf)[0];
 }
 
 /**
- * Wires a sealer for each database of a worker, by name: each seals the logs of the organizations
- * that are there. None while the log is off. @throws {ConfigError}
+ * Wires a sealer for each database of a worker, by name. Each seals the logs of the organizations
+ * there. None while the log is off. @throws {ConfigError}
  */
 export function createSealers(
   config: LedgerConfig,
@@ -95,7 +95,7 @@ function createSealer(config: LedgerConfig, db: Database, metrics: SealerMetrics
   const signer = new HeadSigner(keys, memories, (organization) => witnesses.refusalOf(organization));
   const before = async (logs: readonly LastSigned[]): Promise<void> => {
     await Promise.all(buckets.map((bucket) => bucket.refresh(logs.map(({ organization }) => organization))));
-    // A witness answers for an empty log too: with the size that it has, if it has any.
+    // A witness also answers for an empty log: with the size that it has, if any.
     const asked = logs.map(({ note, ...log }) => ({ ...log, note: note ?? emptyCheckpoint(log.organization, keys) }));
     await witnesses.ask(
       others.map(({ name }) => name),

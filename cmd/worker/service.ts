@@ -7,10 +7,10 @@ import {
 import { defineService } from '../../internal/wiring/service.ts';
 import { createWorker, workerSettings } from './worker.ts';
 
-/** A worker repeats a statement that takes longer. */
+/** The worker repeats a statement that takes longer. */
 export const workerDatabase: DatabaseUse = {
   process: 'worker',
-  // Two statements of the batcher, maintenance, and one for probes.
+  // Two for the batcher's statements, one for maintenance, and one for probes.
   connections: 4,
   statementTimeout: 30_000,
 };

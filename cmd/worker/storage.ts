@@ -28,8 +28,8 @@ export interface SeveralDatabases {
 }
 
 /**
- * Stores each event in the database of its organization, by a batcher for each database.
- * @param queue of the jobs.
+ * Stores each event in the database of its organization, with one batcher per database.
+ * @param queue the queue of the jobs.
  */
 export function inSeveralDatabases(
   { stores, map, aside, queueName, metrics }: SeveralDatabases,

@@ -34,7 +34,7 @@ export function bucketWitnesses(
       keys: publicKeysOf(keys),
       days: Number(searchParams.get('days')),
       open: async () => {
-        // Loaded only when needed: it is large.
+        // Loaded only when needed, since it is large.
         const { LockedS3 } = await import('../../internal/record/archive/locked-s3.ts');
         return new LockedS3(name, s3Credentials());
       },
@@ -56,8 +56,8 @@ export function httpWitnesses(config: WitnessConfig): HttpWitness[] {
 }
 
 /**
- * How many witnesses must have cosigned a checkpoint before the console shows it: the entry
- * `quorum:N` of LEDGER_WITNESSES, or all of them. @throws {ConfigError}
+ * How many witnesses must cosign a checkpoint before the console shows it: `quorum:N` in
+ * LEDGER_WITNESSES, or all of them. @throws {ConfigError}
  */
 export function quorumOf(config: WitnessConfig, witnesses: readonly { readonly name: string }[]): WitnessQuorum {
   const [entry, ...more] = entriesOf(config, 'quorum:');

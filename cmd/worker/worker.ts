@@ -31,13 +31,13 @@ import { firstDatabase } from '../../internal/store/organizations/organization-m
 import { createSealers, ledgerSettings, workerMacKey } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
-/** Jobs of the overflow lane that are stored at once: few, so that the others go first. */
+/** Jobs of the overflow lane that are stored at once: few, so that other jobs go first. */
 const overflowJobs = 2;
 
 /** Days after today with a partition of `events`: the time to notice that maintenance fails. */
 const partitionsAheadDays = 7;
 
-/** The settings of a worker, beside those of every process. The caller opens the database. */
+/** The settings of a worker, besides those of every process. The caller opens the database. */
 export const workerSettings = [
   ...readerRedisSettings,
   ...durabilitySettings,
@@ -56,7 +56,7 @@ export type WorkerConfig = Config<(typeof workerSettings)[number]>;
 
 /**
  * Wires the worker: Redis → Postgres. Closes the databases when it stops.
- * @param others the databases beside the first one, by name.
+ * @param others the databases besides the first one, by name.
  */
 export function createWorker(
   config: WorkerConfig,
@@ -137,7 +137,7 @@ export function createWorker(
       : Array.from(routing.stores, ([name, one]): Component => maintenanceOf(one, name));
   probes.live.set('progress', () => stuck(main));
   probes.live.set('overflow', () => stuck(overflow));
-  // A worker is ready while it can fetch jobs from one shard at least.
+  // A worker is ready while it can fetch jobs from at least one shard.
   probes.ready.set('queue', () =>
     main.watches.every((watch) => watch.queueProblem) ? main.watches[0]?.queueProblem : undefined,
   );

@@ -11,7 +11,7 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number>>;
   /** Present: sends a POST with this JSON. Absent: sends a GET. */
   readonly body?: object;
-  /** Sends the body as a patch in place of a POST: a JSON merge patch, or a server-side apply. */
+  /** Sends the body as a patch instead of a POST: a JSON merge patch, or a server-side apply. */
   readonly patch?: 'merge' | 'apply';
   /** Longest answer in bytes, uncompressed; 64 MiB unless set. */
   readonly mostBytes?: number;
@@ -55,7 +55,7 @@ export async function sendRequest(
   }
 }
 
-/** Reads a body up to a limit: huge annotations of one organization are in everybody's list. */
+/** Reads a body up to a limit: one organization's huge annotations are in everybody's list. */
 async function readText(body: ResponseBody, action: string, mostBytes: number): Promise<string> {
   const stream = body.stream?.();
   if (stream === undefined || stream === null) return body.text();
@@ -70,7 +70,7 @@ async function readText(body: ResponseBody, action: string, mostBytes: number): 
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Returns the cause of a failed fetch: the library's own error says only "fetch failed". */
+/** Returns the cause of a failed fetch, whose own error says only "fetch failed". */
 export function causeOf(error: unknown): unknown {
   return error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
 }

@@ -1,11 +1,11 @@
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { WarningEvent } from './events.ts';
 
-/** Posts a core/v1 Event. Resolves also if an Event of that name exists. */
+/** Posts a core/v1 Event. Also resolves if an Event of that name exists. */
 export type PostEvent = (event: WarningEvent) => Promise<void>;
 
 /**
- * Interval of repeated posts of an Event, in ms. API servers delete an Event after an hour
+ * Interval at which an Event is posted again, in ms. API servers delete an Event after an hour
  * (`--event-ttl`).
  */
 const postAgainMs = 10 * 60_000;
@@ -20,8 +20,8 @@ export interface EventReporterOptions {
 
 /**
  * Reports faults of objects to their owners with Kubernetes Events: one Event per change of an
- * object or of its faults. Every pod posts it. The name of the Event depends on the change only, so
- * the API server accepts it once.
+ * object or of its faults. Every pod posts it; its name depends only on the change, so the API
+ * server accepts it once.
  */
 export class EventReporter {
   readonly #logger: Logger;
@@ -39,8 +39,8 @@ export class EventReporter {
   }
 
   /**
-   * Posts the Events that are new, of all that hold now. Of several calls during one report, only
-   * the last one takes effect. An aborted `signal` ends the report; the next one posts the rest.
+   * Posts the new Events among all that hold now. Of several calls during one report, only the last
+   * takes effect. An aborted `signal` ends the report; the next one posts the rest.
    */
   report(events: readonly WarningEvent[], post: PostEvent, signal: AbortSignal): void {
     this.#next = () => this.#reportNew(events, post, signal);

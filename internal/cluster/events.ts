@@ -43,16 +43,16 @@ export function warningEvent({ object, reason, message, change, component }: War
   };
 }
 
-/** Most Events of a namespace at a time: they are posted one after another. */
+/** Most Events per namespace at a time, since they are posted one after another. */
 const mostOfNamespace = 100;
 
-/** The first Events of each namespace: 10,000 faults of one do not delay those of the others. */
+/** The first Events of each namespace, so that 10,000 faults in one do not delay the others. */
 export function firstOfNamespaces(events: readonly WarningEvent[]): WarningEvent[] {
   const byNamespace = Map.groupBy(events, ({ metadata }) => metadata.namespace);
   return [...byNamespace.values()].flatMap((own) => own.slice(0, mostOfNamespace));
 }
 
-/** Posts an Event. Succeeds also if an Event of that name exists: another pod was faster. */
+/** Posts an Event. Also succeeds if an Event of that name exists: another pod was faster. */
 export async function createEvent(access: ClusterAccess, event: WarningEvent, signal: AbortSignal): Promise<void> {
   const path = `/api/v1/namespaces/${encodeURIComponent(event.metadata.namespace)}/events`;
   try {

@@ -3,7 +3,7 @@ import { sendRequest } from './api-request.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import type { KubernetesObject, ObjectReference } from './object.ts';
 
-/** Whether the API server has this very object, not another one of its name. */
+/** Whether the API server has this very object, and not another one with its name. */
 export async function exists(
   access: ClusterAccess,
   { group, plural }: { readonly group: string; readonly plural: string },

@@ -6,7 +6,7 @@ export interface FollowTimes {
   readonly listTimeoutMs: number;
   /** Longest silence of a watch, in ms. Bookmarks come about once a minute. */
   readonly idleMs: number;
-  /** A watch that the server closes sooner, in ms, counts as failed. This prevents a hot loop. */
+  /** A watch that the server closes sooner (ms) counts as failed, which prevents a hot loop. */
   readonly shortestWatchMs: number;
 }
 
@@ -16,13 +16,13 @@ export interface ObjectCache<Kept> {
   onList(objects: ReadonlyMap<string, Kept>): void;
   /** Called after a change of the map that `onList` received last. */
   onChange(): void;
-  /** False if a new version of an object is no change. Absent: each is one. */
+  /** False if a new version of an object is no change. Default: every version is one. */
   isChange?: ((before: Kept | undefined, after: Kept) => boolean) | undefined;
 }
 
 /**
  * Lists all objects, then follows their changes. Resolves when `signal` is aborted. Rejects after
- * any error, and the caller starts again with a list. It keeps only what `keep` returns; the
+ * any error; the caller then starts over with a list. Keeps only what `keep` returns, while the
  * library's informer would keep whole objects.
  */
 export async function follow<T extends KubernetesObject, Kept>(

@@ -2,12 +2,12 @@ import type { Dispatcher } from 'undici';
 import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 
 /**
- * Connects with the account of a kubeconfig file, in every way of authentication that the client
- * library knows.
+ * Connects with the account of a kubeconfig file, by any authentication method of the client
+ * library.
  */
 export function kubeconfigAccount(file: string): ConnectToCluster {
   return async (): Promise<ClusterAccess> => {
-    // Loads the whole library, which takes 60 MB; a pod does not need it.
+    // Loads the whole library, which takes 60 MB and which a pod does not need.
     const { KubeConfig } = await import('@kubernetes/client-node');
     const config = new KubeConfig();
     config.loadFromFile(file);

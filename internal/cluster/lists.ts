@@ -11,7 +11,7 @@ export interface Following {
   readonly end: AbortSignal;
 }
 
-/** The lists of one kind: one for each namespace, or one of all namespaces. */
+/** The lists of one kind: one per namespace, or one of all namespaces. */
 export class Lists<T extends KubernetesObject, Kept> {
   readonly #queries: readonly ResourceQuery[];
   readonly #lists: (ReadonlyMap<string, Kept> | undefined)[];
@@ -35,7 +35,7 @@ export class Lists<T extends KubernetesObject, Kept> {
   }
 
   /**
-   * Each of these promises follows one list. `keep` gets each object, and each of its versions.
+   * Each of these promises follows one list. `keep` receives each version of each object.
    * `isChange`: see ObjectCache.
    */
   follow(

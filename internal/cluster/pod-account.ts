@@ -7,19 +7,20 @@ import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 export const podAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Returns the address of the API server from the variables of a container: a host, which may be
- * IPv6, and a port.
+ * Returns the address of the API server for the host, which may be IPv6, and the port in a
+ * container's variables.
  */
 export function apiServerUrl(host: string, port: number): string {
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /**
- * Connects with the account of a pod: `ca.crt`, `namespace` and `token` in a folder. It reads the
- * token for each request, since the kubelet replaces it; the client library caches it for a minute.
+ * Connects with the account of a pod: `ca.crt`, `namespace` and `token` in a folder. Reads the
+ * token for each request, since the kubelet replaces it; the client library would cache it for a
+ * minute.
  *
- * It replaces the library's KubeConfig, which loads every model of the Kubernetes API: 60 MB of
- * memory and 0.4 s at the start.
+ * Replaces the library's KubeConfig, which loads every model of the Kubernetes API: 60 MB of
+ * memory, and 0.4 s at the start.
  */
 export function podAccount(server: string, directory = podAccountDirectory): ConnectToCluster {
   return async (): Promise<ClusterAccess> => {

@@ -36,7 +36,7 @@ export interface WatchOptions<T> {
   readonly signal: AbortSignal;
 }
 
-/** A frame of the watch protocol other than an error. A bookmark has a resourceVersion only. */
+/** A frame of the watch protocol other than an error. A bookmark has only a resourceVersion. */
 export interface WatchFrame<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly object: T;
@@ -45,10 +45,10 @@ export interface WatchFrame<T> {
 /** The reason why a watch ended. */
 export type WatchEnd = 'closed' | 'silent' | 'aborted';
 
-/** Objects of a page, while they fit into its bytes. */
+/** Objects of a page, as long as they fit into its bytes. */
 const pageSize = 500;
 
-/** Bytes of a page: as objects they take several times as much. */
+/** Bytes of a page, which take several times as much memory as objects. */
 const pageBytes = 4 * 1024 * 1024;
 
 /** Lists and watches the objects of one kind. */
@@ -67,7 +67,7 @@ export class Resource<T extends KubernetesObject> {
   }
 
   /**
-   * Returns one page of the list: with fewer objects from the first page on that is too large.
+   * Returns one page of the list. Once a page is too large, this and later ones have fewer objects.
    * @throws {ApiError} when the server refuses the request; else the error of the connection.
    */
   async list(next: string | undefined, signal: AbortSignal): Promise<Page<T>> {
@@ -121,7 +121,10 @@ export class Resource<T extends KubernetesObject> {
     return promise.finally(() => signal.removeEventListener('abort', finish));
   }
 
-  /** The library's error of a refused watch has the status and says only "Forbidden". */
+  /**
+   * The ApiError of a refused watch: the library's own error has the status and says only
+   * "Forbidden".
+   */
   #refusalOf(error: unknown): ApiError | undefined {
     if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined;
     return new ApiError(`watch ${this.#plural}`, error.statusCode, error.message);

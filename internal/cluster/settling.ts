@@ -1,4 +1,4 @@
-/** The share of time that the work may take, also if some object changes all the time. */
+/** The share of time that the work may take, even if some object changes all the time. */
 const share = 0.1;
 
 /** Runs work after changes. Changes within the delay share one run. */

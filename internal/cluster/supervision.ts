@@ -6,9 +6,11 @@ import type { FollowTimes } from './follow.ts';
 export interface SupervisionTimes extends FollowTimes {
   /** Interval of full lists, in ms. */
   readonly relistMs: number;
-  /** How long an attempt lasts beside the list of the next one, in ms: its watch may be behind. */
+  /**
+   * How long an attempt overlaps with the next one after its list, in ms: its watch may be behind.
+   */
   readonly overlapMs: number;
-  /** Delay from a change to its effect, in ms. Changes during the delay share one. */
+  /** Delay from a change to its effect, in ms. Changes within the delay share one effect. */
   readonly settleMs: number;
   readonly backoff: BackoffOptions;
 }
@@ -27,8 +29,8 @@ export interface SupervisionOptions {
   readonly connect: ConnectToCluster;
   readonly times: Pick<SupervisionTimes, 'relistMs' | 'overlapMs' | 'backoff'>;
   /**
-   * Lists and watches until `end` is aborted. Rejects after any error. It calls `listed` once all
-   * lists are read; that resolves when the attempt before has ended, and this one counts.
+   * Lists and watches until `end` is aborted. Rejects after any error. Calls `listed` once all
+   * lists are read, which resolves when the previous attempt has ended and this one counts.
    */
   readonly attempt: (access: ClusterAccess, end: AbortSignal, listed: () => Promise<void>) => Promise<void>;
   /** Called after each failed attempt, with the pause before the next one, in ms. */
@@ -47,8 +49,8 @@ interface Attempt {
 
 /**
  * Repeats attempts to follow objects of a cluster. Each attempt opens its own connection, lists and
- * watches. The next one lists beside it, so that no change between two lists is missed: also not
- * that of an object which is deleted soon after. After an error a pause follows.
+ * watches. The next one lists while it still watches, so no change between two lists is missed, not
+ * even that of an object deleted soon after. After an error a pause follows.
  */
 export class Supervision {
   readonly #options: SupervisionOptions;
@@ -61,12 +63,12 @@ export class Supervision {
     this.#backoff = new Backoff(options.times.backoff);
   }
 
-  /** Starts the first attempt. Safe twice. */
+  /** Starts the first attempt. Safe to repeat. */
   start(): void {
     this.#running ??= this.#supervise(this.#stopping.signal);
   }
 
-  /** Ends the attempts at once. Safe twice, and before `start`. */
+  /** Ends the attempts at once. Safe to repeat, and before `start`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -89,7 +91,7 @@ export class Supervision {
         if ((await Promise.race([over, pause(times.relistMs)])) !== 'over') continue;
       }
       const error = await next.over;
-      // One that was not listed leaves the one before alone.
+      // An attempt that did not list leaves its predecessor alone.
       if (isListed) current = undefined;
       if (stopping.aborted) break;
       // The attempt ran for long, so its failure counts as the first.

@@ -65,7 +65,7 @@ export class WatchedFile<T> {
     this.#version = version;
     try {
       const content = await read();
-      // A writer is not finished. Half a file may be valid and lack the other half.
+      // A writer is still at work. Half a file may be valid, and lack the other half.
       if ((await versionOf(path)) !== version) {
         this.#version = before;
         return;

@@ -16,8 +16,8 @@ export function parseYaml(text: string): unknown {
 export type Manifest = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 /**
- * Yields the Kubernetes manifests among YAML documents, also those in a `List`, one document at a
- * time: the trees of 10,000 automations would take 200 MB.
+ * Yields the Kubernetes manifests among YAML documents, including those in a `List`. Parses one
+ * document at a time: the trees of 10,000 automations would take 200 MB.
  * @throws an error with the place of the fault. It never quotes the text, which may hold secrets;
  * the YAML library's own messages would.
  */

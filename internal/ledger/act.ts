@@ -2,15 +2,15 @@ import { sha256Text } from './hashing.ts';
 import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
 
 /**
- * What an act is. A later one needs only a name here.
+ * The kinds of acts. A new kind needs only a name here.
  *
  * - `older-events-sealed`: events that were stored without a leaf got theirs. `first` and `last`
- *   are the lowest and the highest of their ids, `events` is how many they are, `reason` is why.
+ * are their lowest and highest ids, `events` is their number, `reason` is why.
  * - `dead-letter-kept`: Postgres refused the `event` (its id) with `code`, its SQLSTATE.
  * - `dead-letters-deleted`: an erasure or retention deleted `letters` of them; `events` has their
- *   ids, with spaces between.
- * - `retention-approved`: retention may drop events of the days before `before`, `partitions` of
- *   them, because a person, `by`, allowed it.
+ * ids, with spaces between.
+ * - `retention-approved`: retention may drop the events of the days before `before`, in
+ * `partitions` partitions, because a person, `by`, approved it.
  * - `manifest`: the archive got the manifest `object` of a `day`; `sha256` is that of its bytes.
  */
 export const actKinds = [
@@ -22,29 +22,31 @@ export const actKinds = [
 ] as const;
 export type ActKind = (typeof actKinds)[number];
 
-/** Something that was done to the record of an organization, beside its events. */
+/** Something done to the record of an organization besides recording its events. */
 export interface Act {
   /** A UUIDv7 of the time of the act. */
   readonly id: string;
   readonly organization: string;
   readonly kind: ActKind;
   readonly at: Date;
-  /** A person, or the process that did it by itself, as `worker`. */
+  /** A person, or the process that acted by itself, such as `worker`. */
   readonly by: string;
-  /** What it was about, by lower-case name: no text of a caller, since acts stay for ever. */
+  /** Details by lower-case name. Never a caller's text, since acts stay forever. */
   readonly details: Readonly<Record<string, string>>;
 }
 
 /**
  * An act in canonical JSON (RFC 8785): `act` (its kind), `at`, `by`, `id`, `organization` and its
- * details, all of them texts, sorted by name. The table `log_acts` has this text.
+ * details, all as texts, sorted by name. The table `log_acts` holds this text.
  */
 export function writeAct({ details, kind: act, at, by, id, organization }: Act): string {
   const members: Record<string, string> = { ...details, act, at: at.toISOString(), by, id, organization };
   return JSON.stringify(Object.fromEntries(Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** Reads a text of {@link writeAct}. @throws for any other text, also for one not canonical. */
+/**
+ * Reads a text of {@link writeAct}. @throws for any other text, even if it is only not canonical.
+ */
 export function readAct(text: string): Act {
   const { act, at, by, id, organization, ...details } = Object(JSON.parse(text)) as Record<string, string>;
   const kind = actKinds.find((known) => known === act);

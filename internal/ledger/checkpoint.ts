@@ -23,7 +23,7 @@ export function emptyCheckpoint(organization: string, keys: readonly SigningKey[
 }
 
 /**
- * Reads a checkpoint of an organization's log, signed by one of these keys at least.
+ * Reads a checkpoint of an organization's log, signed by at least one of these keys.
  * @throws an Error of one sentence for any other text.
  */
 export function openCheckpoint(note: string, organization: string, keys: readonly VerifierKey[]): TreeHead {
@@ -34,7 +34,7 @@ export function openCheckpoint(note: string, organization: string, keys: readonl
   throw new Error(`the checkpoint is of the log ${origin}, not of ${signers.map(({ name }) => name).join()}`);
 }
 
-/** True if all keys signed it. A wrong signature also counts, so that nobody signs over it. */
+/** True if all keys signed it. Wrong signatures count too, so that nobody signs over them. */
 export function isSignedByAll(note: string, organization: string, keys: readonly VerifierKey[]): boolean {
   const own = keys.map((key) => forOrganization(key, organization));
   try {
@@ -44,7 +44,7 @@ export function isSignedByAll(note: string, organization: string, keys: readonly
   }
 }
 
-/** Reads a checkpoint without a look at its signatures. @throws when it is none. */
+/** Reads a checkpoint and ignores its signatures. @throws when it is not a checkpoint. */
 export function readCheckpoint(note: string): TreeHead & { origin: string } {
   const [origin = '', size = '', root = ''] = note.split('\n');
   const hash = Buffer.from(root, 'base64');

@@ -2,7 +2,7 @@ import { verify } from 'node:crypto';
 import { witnessKeyId, type VerifierKey } from './keys.ts';
 import { readSignature, splitNote, WrongSignature } from './note.ts';
 
-/** A cosignature of a checkpoint (C2SP tlog-cosignature), checked. */
+/** A verified cosignature of a checkpoint (C2SP tlog-cosignature). */
 export interface Cosignature {
   /** The line of the signed note, without its end. */
   readonly line: string;
@@ -11,8 +11,8 @@ export interface Cosignature {
 }
 
 /**
- * Finds the cosignature of a witness among lines, and checks it for the checkpoint. Undefined if
- * the witness has none. @throws {WrongSignature}
+ * Finds a witness's cosignature among lines, and verifies it for the checkpoint. Undefined if there
+ * is none. @throws {WrongSignature}
  */
 export function findCosignature(note: string, lines: readonly string[], key: VerifierKey): Cosignature | undefined {
   const { text } = splitNote(note);

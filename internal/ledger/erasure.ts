@@ -1,7 +1,7 @@
 import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
 import { sha256, sha256Text } from './hashing.ts';
 
-/** The kinds of an erasure: `text` takes only texts of events, the others whole events. */
+/** The scopes of an erasure: `text` removes only texts of events, the others whole events. */
 export const erasedScopes = ['organization', 'automation', 'execution', 'text'] as const;
 /** One of {@link erasedScopes}. */
 export type ErasedScope = (typeof erasedScopes)[number];
@@ -14,7 +14,7 @@ export interface Erasure {
   readonly erased_at: Date;
   readonly erased_by: string;
   readonly reason: string;
-  /** `text`: events lost their texts and stay. Otherwise they are gone. */
+  /** With `text`, events lost their texts and stay. Otherwise they are gone. */
   readonly scope: ErasedScope;
   /** Null for `organization` and `text`. */
   readonly automation_id: string | null;
@@ -23,9 +23,9 @@ export interface Erasure {
 }
 
 /**
- * The record of an erasure in canonical JSON (RFC 8785): its members sorted by name, all of them
- * texts, with `event_ids_sha256` in place of the ids: SHA-256 of their bytes, in hexadecimal
- * digits. `automation_id` is absent if it is null.
+ * The record of an erasure in canonical JSON (RFC 8785): all members as texts, sorted by name.
+ * `event_ids_sha256` replaces the ids: SHA-256 of their bytes, in hexadecimal digits.
+ * `automation_id` is absent if it is null.
  */
 export function erasureJson({ event_ids, automation_id, ...record }: Erasure): string {
   return JSON.stringify({
@@ -41,8 +41,8 @@ export function erasureJson({ event_ids, automation_id, ...record }: Erasure): s
 }
 
 /**
- * The leaf of an erasure, so that nobody can change its record or make one much later: its id, and
- * SHA-256 of {@link erasureJson}.
+ * The leaf of an erasure: its id, and SHA-256 of {@link erasureJson}. With it nobody can change the
+ * record, or add one much later.
  */
 export function leafOfErasure(erasure: Erasure): Buffer {
   const leaf = Buffer.alloc(leafSize);
@@ -77,14 +77,14 @@ export function splitIds(ids: Buffer): string[] {
   });
 }
 
-/** True if sorted ids hold one: looks at a few of them. */
+/** True if sorted ids contain one; reads only a few of them. */
 export function holdsId(ids: Buffer, id: string): boolean {
   const wanted = bytesOf(id);
   const at = placeOf(ids, wanted);
   return at < ids.length && ids.compare(wanted, 0, idSize, at, at + idSize) === 0;
 }
 
-/** True if sorted ids hold one from `first` to `last`. */
+/** True if sorted ids contain one from `first` to `last`. */
 export function holdsBetween(ids: Buffer, first: string, last: string): boolean {
   const at = placeOf(ids, bytesOf(first));
   return at < ids.length && ids.compare(bytesOf(last), 0, idSize, at, at + idSize) <= 0;
@@ -94,7 +94,7 @@ function bytesOf(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-/** Where the first of sorted ids is that is not below `wanted`, in bytes. */
+/** The offset in bytes of the first of sorted ids that is not below `wanted`. */
 function placeOf(ids: Buffer, wanted: Buffer): number {
   let [low, high] = [0, ids.length / idSize];
   while (low < high) {

@@ -5,7 +5,7 @@ import { storedJson, type StoredEvent } from './stored-json.ts';
 /** The length of a salt, in bytes. */
 export const saltSize = 16;
 
-/** What proves an event: its canonical JSON (`storedJson`), and what its row keeps beside. */
+/** What proves an event: its canonical JSON (`storedJson`), and the proof columns of its row. */
 export interface ProvenEvent {
   readonly metadata: string;
   readonly texts: string;
@@ -20,23 +20,24 @@ const noTexts = '{}';
 const noTextsDigest = sha256(noTexts);
 
 /**
- * The digest of an event, which its leaf holds: SHA-256 of its metadata in canonical JSON,
- * followed by the 32 bytes of {@link textsDigestOf} its texts. An event whose texts were
- * erased keeps that digest in its row, so its leaf can still be computed.
+ * The digest in an event's leaf: SHA-256 of its metadata in canonical JSON, followed by the 32
+ * bytes of {@link textsDigestOf} its texts. A row whose texts were erased keeps that digest, so the
+ * leaf can still be computed.
  */
 export function digestOfProven({ metadata, texts, salt, textsDigest }: ProvenEvent): HashText {
-  // A row with texts has their digest in any case: text that is put back is found.
+  // Texts always give their own digest, so that texts put back after an erasure are found.
   return joined(metadata, texts === noTexts && textsDigest !== null ? textsDigest : textsDigestOf(texts, salt));
 }
 
-/** The same of a row. */
+/** The same for a row. */
 export function eventDigest(event: StoredEvent): HashText {
   return digestOfProven({ ...storedJson(event), salt: event.salt ?? null, textsDigest: event.texts_digest ?? null });
 }
 
 /**
  * The digest of texts: SHA-256 of their salt, followed by their canonical JSON. An event without
- * texts has no salt. The salt goes with erased texts, so nobody can try texts against the digest.
+ * texts has no salt. An erasure removes the salt too, so nobody can test guesses against the
+ * digest.
  */
 export function textsDigestOf(texts: string, salt: Uint8Array | null): Buffer {
   if (texts === noTexts && salt === null) return noTextsDigest;
@@ -45,10 +46,10 @@ export function textsDigestOf(texts: string, salt: Uint8Array | null): Buffer {
   return hashOfText(hash('sha256', bytes.subarray(0, salted), 'binary'));
 }
 
-/** Room for what is hashed: a new buffer for each event costs more than the hash. */
+/** A reused buffer for what is hashed: a new one for each event would cost more than the hash. */
 let bytes = Buffer.alloc(4_096);
 
-/** Writes a text at a place of the room; returns where it ends. */
+/** Writes a text into the buffer at an offset, and returns where it ends. */
 function room(text: string, at: number): number {
   const most = at + text.length * 3 + hashSize;
   if (bytes.length < most) bytes = Buffer.alloc(most);

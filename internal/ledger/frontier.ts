@@ -1,17 +1,17 @@
 import { childrenHashText, emptyRoot, hashChildren, hashOfText, hashSize, type HashText } from './hashing.ts';
 
-/** Receives the hash of each subtree that is full, if a tile above holds it. */
+/** Receives the hash of each full subtree that a tile above holds. */
 export type OnTileHash = (level: number, index: number, hash: Buffer) => void;
 
 /**
- * A tree that grows: its size, and the hashes of the full subtrees that cover it, the largest
- * first. A tree of n leaves has as many as n has ones in binary.
+ * A growing tree: its size, and the hashes of the full subtrees that cover it, largest first. A
+ * tree of n leaves has as many as n has ones in binary.
  */
 export class Frontier {
   #size: number;
   readonly #hashes: HashText[];
 
-  /** @param hashes as {@link bytes} gives them. @throws when there are more or fewer. */
+  /** @param hashes as {@link bytes} gives them. @throws when their number is wrong. */
   constructor(size = 0, hashes: Buffer = Buffer.alloc(0)) {
     this.#size = size;
     this.#hashes = splitHashes(hashes).map((hash) => hash.toString('latin1'));
@@ -23,12 +23,12 @@ export class Frontier {
     return this.#size;
   }
 
-  /** The hashes, one after the other. */
+  /** The hashes, concatenated. */
   get bytes(): Buffer {
     return hashOfText(this.#hashes.join(''));
   }
 
-  /** Adds the hash of the next leaf. Calls `onTileHash` for each hash of a full tile. */
+  /** Appends the hash of the next leaf. Calls `onTileHash` for each hash of a full tile. */
   append(leafHash: HashText, onTileHash: OnTileHash = () => undefined): void {
     let node = leafHash;
     let index = this.#size;
@@ -49,7 +49,7 @@ export class Frontier {
   }
 }
 
-/** The hash above full subtrees that follow each other, the largest first. */
+/** The hash above consecutive full subtrees, largest first. */
 export function foldRight(hashes: readonly Buffer[]): Buffer {
   return hashes.reduceRight((right, left) => hashChildren(left, right));
 }

@@ -10,18 +10,18 @@ export interface Growth {
   readonly frontier: Frontier;
   /** The leaves of each tile that is full now. */
   readonly tiles: readonly { index: number; leaves: Buffer }[];
-  /** Hashes that follow those that the tiles of levels above 0 hold. */
+  /** Hashes to append to the tiles of levels above 0. */
   readonly hashes: readonly { level: number; index: number; hashes: Buffer }[];
-  /** The leaves after the last full tile, of the new ones only if no tile became full. */
+  /** The leaves after the last full tile; only the new ones if no tile became full. */
   readonly tail: { firstIndex: number; leaves: Buffer };
 }
 
-/** True if so many leaves fill a tile of a log of this size. */
+/** True if this many leaves fill a tile of a log of this size. */
 export function fillsTile(size: number, leaves: number): boolean {
   return (size % tileWidth) + leaves >= tileWidth;
 }
 
-/** How many leaves follow each other in buffers. @throws when the last one is not whole. */
+/** The number of leaves in buffers. @throws when the last one is not whole. */
 export function countOf(leaves: readonly Uint8Array[]): number {
   const bytes = leaves.reduce((sum, { length }) => sum + length, 0);
   if (bytes % leafSize !== 0) throw new Error(`${bytes} bytes are no whole leaves`);
@@ -30,7 +30,7 @@ export function countOf(leaves: readonly Uint8Array[]): number {
 
 /**
  * Adds leaves to a log. `tail`: the leaves after its last full tile, if the new ones fill it.
- * @throws when there are more or fewer of them than its size says.
+ * @throws when their number does not match the size of the log.
  */
 export function grow(frontier: Frontier, tail: readonly Uint8Array[], leaves: readonly Uint8Array[]): Growth {
   const { size } = frontier;

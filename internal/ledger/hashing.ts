@@ -4,15 +4,15 @@ import { hash } from 'node:crypto';
 export const hashSize = 32;
 
 /**
- * A hash as a text with one character for each byte (Latin-1). Node makes it in a third of the CPU
- * time of a buffer.
+ * A hash as a text with one character per byte (Latin-1). Node makes it in a third of the CPU time
+ * of a buffer.
  */
 export type HashText = string;
 
-/** A zero byte and room for a leaf. Allocated again when the length of leaves changes. */
+/** A zero byte and room for a leaf. Reallocated when the length of leaves changes. */
 let prefixed = Buffer.alloc(0);
 
-/** A one and room for two hashes. */
+/** A one byte and room for two hashes. */
 const children = Buffer.alloc(1 + 2 * hashSize);
 children[0] = 1;
 
@@ -21,7 +21,7 @@ export function hashLeaf(leaf: Buffer): Buffer {
   return hashOfText(leafHashText(leaf));
 }
 
-/** The same as a text, of the leaf between two places of a buffer. */
+/** The same as a text, for the leaf between two offsets of a buffer. */
 export function leafHashText(leaves: Buffer, from = 0, to = leaves.length): HashText {
   if (prefixed.length !== to - from + 1) prefixed = Buffer.alloc(to - from + 1);
   leaves.copy(prefixed, 1, from, to);

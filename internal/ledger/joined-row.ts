@@ -9,24 +9,23 @@ export interface Column {
 
 export const timeType = 'timestamp with time zone';
 
-/** An event of a joined row, with the same JSON as `storedJson` makes of it. */
+/** An event of a joined row, with the JSON that `storedJson` gives. */
 export interface JoinedEvent extends ProvenEvent {
   readonly id: string;
   /** When it was accepted, in ms since the Unix epoch. */
   readonly time: number;
 }
 
-/** Joins the texts of a row: a control character that callers rarely send. */
+/** Separates the texts of a row: a control character that callers rarely send. */
 export const separator = '\u001f';
 
-/** The columns that a joined row begins with. So a text of a caller cannot move them. */
+/** The columns that a joined row begins with, so that no caller's text can shift them. */
 export const firstColumns = ['created_at', 'id'] as const;
 
 /**
- * Reads rows whose columns are joined to one text in the order of `columns`: '' for null, times in
- * UTC as Postgres writes them, bytes in hexadecimal digits. The reader returns undefined for a row
- * that it cannot read for sure: a text has the separator, or a time is no date with four digits for
- * the year.
+ * Reads rows whose columns are joined into one text in the order of `columns`: '' for null, times
+ * in UTC as Postgres writes them, bytes in hexadecimal digits. The reader returns undefined for an
+ * ambiguous row: a text has the separator, or a year does not have four digits.
  */
 export function rowReader(columns: readonly Column[]): (row: string) => JoinedEvent | undefined {
   const sorted = columns
@@ -84,7 +83,7 @@ const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
 /** Reads times with a year of four digits and whole milliseconds; undefined for others. */
 function timeReader(): (text: string) => Time | undefined {
-  // Rows that follow each other often share the second.
+  // Consecutive rows often share the second.
   let last = { text: '', iso: '', ms: 0 };
   return (text) => {
     const begin = text.slice(0, 19);

@@ -8,7 +8,7 @@ const cosignature = 4;
 /** The DER bytes before the 32 bytes of an Ed25519 key in PKCS #8. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A key that signs notes. Its name is that of the log; see {@link forOrigin}. */
+/** A key that signs notes. Its name is the name of the log; see {@link forOrganization}. */
 export interface SigningKey {
   readonly name: string;
   readonly privateKey: KeyObject;
@@ -22,7 +22,7 @@ export interface VerifierKey {
   readonly publicBytes: Buffer;
 }
 
-/** Makes a key: the text of LEDGER_KEY, as golang.org/x/mod/sumdb/note reads it too. */
+/** Makes a key: the text of LEDGER_KEY, which golang.org/x/mod/sumdb/note can read too. */
 export function createSigningKey(name: string): string {
   requireName(name);
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -42,7 +42,7 @@ export function readSigningKey(text: string): SigningKey {
 }
 
 /**
- * Reads keys, with spaces or lines between. All have one name, since it names the log.
+ * Reads keys separated by whitespace. All have the same name, since it names the log.
  * @throws an Error that does not repeat a key.
  */
 export function readSigningKeys(text: string): SigningKey[] {
@@ -54,12 +54,12 @@ export function readSigningKeys(text: string): SigningKey[] {
   return keys;
 }
 
-/** Reads a public key, `name+id+data`. @throws when it is none. */
+/** Reads a public key, `name+id+data`. @throws for any other text. */
 export function readVerifierKey(text: string): VerifierKey {
   return readPublicKey(text, ed25519);
 }
 
-/** Reads the public key of a witness (C2SP tlog-cosignature). @throws when it is none. */
+/** Reads the public key of a witness (C2SP tlog-cosignature). @throws for any other text. */
 export function readWitnessKey(text: string): VerifierKey {
   return readPublicKey(text, cosignature);
 }
@@ -85,17 +85,17 @@ export function originOf(name: string, organization: string): string {
   return `${name}/${encodeURIComponent(organization)}`;
 }
 
-/** The same key with the name of an organization's log: one key serves the logs of all. */
+/** The same key with the name of an organization's log: one key serves all logs. */
 export function forOrganization<Key extends { readonly name: string }>(key: Key, organization: string): Key {
   return { ...key, name: originOf(key.name, organization) };
 }
 
-/** The id that lines of cosignatures by this key begin with. */
+/** The id at the start of cosignature lines by this key. */
 export function witnessKeyId({ name, publicBytes }: VerifierKey): Buffer {
   return keyId(name, publicBytes, cosignature);
 }
 
-/** The first four bytes of a hash over name and key, which lines of signatures begin with. */
+/** The first four bytes of a hash over name and key, at the start of signature lines. */
 export function keyId(name: string, publicBytes: Buffer, algorithm = ed25519): Buffer {
   const head = Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([algorithm]), publicBytes]);
   return sha256(head).subarray(0, 4);

@@ -7,7 +7,7 @@ export const leafSize = 49;
 
 /**
  * The first byte of a leaf. 2: an event (`event-digest.ts`). 3: an erasure (`erasure.ts`). 4: an
- * act (`act.ts`). A format that changes gets another byte; 1 was the first format of events.
+ * act (`act.ts`). A changed format gets a new byte; 1 was the first format of events.
  */
 export const leafKinds = { event: 2, erasure: 3, act: 4 } as const;
 export type LeafKind = keyof typeof leafKinds;
@@ -16,7 +16,7 @@ const kinds: ReadonlyMap<number, LeafKind> = new Map(
   Object.entries(leafKinds).map(([kind, byte]) => [byte, kind as LeafKind]),
 );
 
-/** A leaf, read. */
+/** The parts of a leaf. */
 export interface Leaf {
   readonly kind: LeafKind;
   /** The id of the event, erasure or act, as a UUID. */
@@ -37,14 +37,17 @@ export function writeLeaf(into: Buffer, at: number, id: string, digest: HashText
   into.write(digest, startLeaf(into, at, id, kind), 'latin1');
 }
 
-/** Writes what a leaf begins with; returns the place of its digest. */
+/** Writes the start of a leaf; returns the offset of its digest. */
 export function startLeaf(into: Buffer, at: number, id: string, kind: LeafKind = 'event'): number {
   into[at] = leafKinds[kind];
   writeUuid(into, at + 1, id);
   return at + 17;
 }
 
-/** A copy of the id without its hyphens takes twice the CPU time, and must be collected. */
+/**
+ * Writes the bytes of an id. A copy without hyphens would take twice the CPU time, plus garbage
+ * collection.
+ */
 function writeUuid(into: Buffer, at: number, id: string): void {
   for (let byte = 0, digit = 0; byte < 16; byte += 1, digit += 2) {
     if (byte === 4 || byte === 6 || byte === 8 || byte === 10) digit += 1;
@@ -89,7 +92,7 @@ export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** The same of the id in a leaf. */
+/** The same for the id in a leaf. */
 export function timeOfLeaf(leaf: Buffer): number {
   return leaf.readUIntBE(1, 6);
 }

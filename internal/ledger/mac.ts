@@ -9,8 +9,8 @@ export const macSize = 16;
 export type MacKey = Buffer;
 
 /**
- * The key of the MACs, from the key that signs a log. So workers need no further secret; and who
- * has only this one, to erase or to write manifests, cannot sign checkpoints.
+ * The key of the MACs, derived from the key that signs a log, so that workers need no further
+ * secret. Whoever has only this key, to erase or to write manifests, cannot sign checkpoints.
  */
 export function macKeyOf({ privateKey }: SigningKey): MacKey {
   const { d = '' } = privateKey.export({ format: 'jwk' });
@@ -23,7 +23,7 @@ export function macKeyText(key: MacKey): string {
 }
 
 /**
- * Reads keys of {@link macKeyText}, with spaces or lines between: two while LEDGER_KEY is replaced.
+ * Reads keys of {@link macKeyText}, separated by whitespace: two while LEDGER_KEY is replaced.
  * @throws an Error that does not repeat a key.
  */
 export function readMacKeys(text: string): MacKey[] {
@@ -44,8 +44,8 @@ function idOf(key: MacKey): string {
 }
 
 /**
- * The MAC of leaves that come together: HMAC-SHA-256 over the name of the organization, a zero byte
- * and SHA-256 of the leaves, its first 16 bytes. Only what has one gets a place in the log.
+ * The MAC of a segment: the first 16 bytes of HMAC-SHA-256 over the name of the organization, a
+ * zero byte and SHA-256 of the leaves. Only leaves with a MAC get a place in the log.
  */
 export function macOf(key: MacKey, organization: string, leaves: Uint8Array): Buffer {
   const inner = sha256(Buffer.concat([padOf(key, 0x36), Buffer.from(`${organization}\0`), sha256(leaves)]));
@@ -53,8 +53,8 @@ export function macOf(key: MacKey, organization: string, leaves: Uint8Array): Bu
 }
 
 /**
- * A key as HMAC (RFC 2104) puts it before what it hashes. `createHmac` takes five times the CPU
- * time of two hashes: a segment of a steady flow has few leaves.
+ * A padded key, which HMAC (RFC 2104) hashes first. `createHmac` takes five times the CPU time of
+ * two hashes, which matters for the small segments of a steady flow.
  */
 function padOf(key: MacKey, pad: number): Buffer {
   const padded = Buffer.alloc(64, pad);
@@ -74,8 +74,8 @@ export function isMacOf(
 }
 
 /**
- * The keys of the MACs from settings: LEDGER_MAC_KEY, or those that the keys of LEDGER_KEY give.
- * None without both. @throws an Error that does not repeat a key.
+ * The keys of the MACs from settings: LEDGER_MAC_KEY, or those derived from LEDGER_KEY. Empty if
+ * neither is set. @throws an Error that does not repeat a key.
  */
 export function macKeysOf({
   LEDGER_MAC_KEY: mac,

@@ -3,13 +3,13 @@ import { isConsistent, proveConsistency, type ReadNode } from './proofs.ts';
 
 /** Remembers the last signed head of each log. */
 export interface HeadMemory {
-  /** Undefined while it remembers none. Rejects while it cannot be read: then nothing is signed. */
+  /** Undefined if it remembers none. Rejects while it cannot be read: then nothing is signed. */
   recall(organization: string): Promise<TreeHead | undefined>;
   /** Resolves once the head is kept. `note` is its signed checkpoint. */
   keep(organization: string, head: TreeHead, note: string): Promise<void>;
 }
 
-/** The memory of a process: a database may be replaced by an older one while it runs. */
+/** The memory of a process, since an older database may replace the current one while it runs. */
 export class SignedHeads implements HeadMemory {
   readonly #heads = new Map<string, TreeHead>();
 

@@ -11,7 +11,7 @@ export function signNote(text: string, keys: readonly SigningKey[]): string {
   return `${text}\n${lines.join('')}`;
 }
 
-/** A known key did not make a signature that has its name: the note was changed. */
+/** A signature under a known key's name was not made by that key: the note was changed. */
 export class WrongSignature extends Error {
   override readonly name = 'WrongSignature';
 }
@@ -24,7 +24,7 @@ export class UnknownSigner extends Error {
 /** A note with at least one signature of a known key. */
 export interface OpenNote {
   readonly text: string;
-  /** The keys that signed it, of those that were given. */
+  /** The given keys that signed it. */
   readonly signers: VerifierKey[];
 }
 
@@ -40,7 +40,7 @@ export function openNote(note: string, keys: readonly VerifierKey[]): OpenNote {
   return { text, signers };
 }
 
-/** The text of a note and its lines of signatures. @throws when it is no note. */
+/** The text of a note and its signature lines. @throws when it is not a note. */
 export function splitNote(note: string): { text: string; lines: string[] } {
   const split = note.lastIndexOf('\n\n');
   const text = note.slice(0, split + 1);
@@ -49,7 +49,7 @@ export function splitNote(note: string): { text: string; lines: string[] } {
   return { text, lines };
 }
 
-/** The name and the bytes of a line of a signature. @throws when it is none. */
+/** The name and the bytes of a signature line. @throws when it is not one. */
 export function readSignature(line: string): { name: string; bytes: Buffer } {
   const [, name, data = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
   if (name === undefined) throw new Error('a line of the note is no signature');

@@ -76,7 +76,7 @@ function rootsOfConsistency(
   return below && { older: hashChildren(last, below.older), newer: hashChildren(last, below.newer) };
 }
 
-/** Ranges of leaves, each as the full subtrees that cover it, from the leaf's sibling up. */
+/** Ranges of leaves from the leaf's sibling up, each as the full subtrees that cover it. */
 function inclusionRanges(index: number, from: number, to: number): Subtree[][] {
   if (to - from === 1) return [];
   const middle = from + halfOf(to - from);
@@ -100,7 +100,7 @@ function halfOf(size: number): number {
   return half;
 }
 
-/** The full subtrees that cover the leaves from `from` until before `to`, the largest first. */
+/** The full subtrees that cover the leaves from `from` until before `to`, largest first. */
 export function subtreesOf(from: number, to: number): Subtree[] {
   const subtrees: Subtree[] = [];
   for (let at = from; at < to;) {

@@ -15,9 +15,9 @@ export interface GrownLog {
 export type Signature = { readonly note: string } | { readonly refused: string };
 
 /**
- * Signs heads with each key. It refuses a head that does not extend the last one of the database
- * and of each memory, so that two checkpoints never contradict each other. The memories keep a head
- * before anybody sees its checkpoint.
+ * Signs heads with each key. Refuses a head that does not extend the last one of the database and
+ * of each memory, so that no two checkpoints contradict each other. The memories keep a head before
+ * anybody sees its checkpoint.
  */
 export class HeadSigner {
   readonly #keys: readonly SigningKey[];

@@ -1,4 +1,4 @@
-/** A row of the table `events`, by column. The time `infinity` of Postgres is a number. */
+/** A row of the table `events`, by column. Postgres' time `infinity` is a number here. */
 export type StoredEvent = Readonly<Record<string, string | Date | number | Uint8Array | null>> & {
   readonly id: string;
   readonly organization: string;
@@ -9,13 +9,13 @@ export type StoredEvent = Readonly<Record<string, string | Date | number | Uint8
   readonly texts_digest?: Uint8Array | null;
 };
 
-/** The columns that are texts of an event, which an erasure can take. */
+/** The columns with texts of an event, which an erasure can remove. */
 export const textColumns: readonly string[] = ['description', 'error_description', 'error_id'];
 
 /** Columns that are in neither JSON: they prove the texts. */
 export const proofColumns: readonly string[] = ['salt', 'texts_digest'];
 
-/** What canonical JSON says of an event: its texts, and all other columns. */
+/** The canonical JSON of an event: its texts, and all other columns. */
 export interface StoredJson {
   readonly metadata: string;
   /** `{}` without texts. */
@@ -23,10 +23,9 @@ export interface StoredJson {
 }
 
 /**
- * An event as it is stored, in canonical JSON (RFC 8785): one member for each column that is
- * neither null nor empty, by name; times in ISO 8601, UTC, milliseconds. A column that a later
- * release adds is empty in older rows, so it changes no leaf. For texts, `JSON.stringify` writes
- * what RFC 8785 asks for.
+ * A stored event in canonical JSON (RFC 8785): one member for each column that is neither null nor
+ * empty, by name; times in ISO 8601, UTC, milliseconds. A column that a later release adds is empty
+ * in older rows, so it changes no leaf. `JSON.stringify` writes texts as RFC 8785 requires.
  */
 export function storedJson(event: StoredEvent): StoredJson {
   const { metadata, texts } = shapeOf(event);
@@ -51,7 +50,10 @@ interface Shape {
   texts: Members;
 }
 
-/** That of the last event, since all rows of a query have the same. To sort takes half the time. */
+/**
+ * The shape of the last event, since all rows of a query share it: sorting columns each time would
+ * take half of the time.
+ */
 let shape: Shape = { columns: [], metadata: {}, texts: {} };
 
 function shapeOf(event: StoredEvent): Shape {

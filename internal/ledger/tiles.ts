@@ -7,17 +7,17 @@ import type { ReadNode, Subtree } from './proofs.ts';
 export const tileWidth = 256;
 
 /**
- * A tile (C2SP tlog-tiles). Those of the level `entries` hold leaves, those of a number hold the
- * hashes of leaves (0) or of full tiles of the level below.
+ * A tile (C2SP tlog-tiles). Tiles of the level `entries` hold leaves; those of a numbered level
+ * hold the hashes of leaves (0), or of full tiles of the level below.
  */
 export interface TileName {
   readonly level: number | 'entries';
   readonly index: number;
-  /** How many it holds: fewer than {@link tileWidth} at the end of a tree only. */
+  /** How many it holds: fewer than {@link tileWidth} only at the end of a tree. */
   readonly width: number;
 }
 
-/** The path of a tile below the prefix of its log, as `tile/0/x001/234.p/5`. */
+/** The path of a tile below the prefix of its log, such as `tile/0/x001/234.p/5`. */
 export function tilePath({ level, index, width }: TileName): string {
   const digits = String(index);
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? [];
@@ -27,7 +27,7 @@ export function tilePath({ level, index, width }: TileName): string {
 
 const path = /^tile\/(entries|0|[1-9]\d?)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
 
-/** The tile of a path; undefined for any other text, also for another spelling of a tile. */
+/** The tile of a path; undefined for any other text, including other spellings of a tile. */
 export function readTilePath(text: string): TileName | undefined {
   const [, level, index, width] = path.exec(text) ?? [];
   if (level === undefined || index === undefined) return undefined;
@@ -45,7 +45,7 @@ export function widthIn(size: number, level: number | 'entries', index: number):
   return Math.max(0, Math.min(tileWidth, atLevel - index * tileWidth));
 }
 
-/** The names of all tiles of a tree, those with leaves first. */
+/** The names of all tiles of a tree; tiles with leaves come first. */
 export function tilesOf(size: number): TileName[] {
   const names: TileName[] = [];
   const levels: TileName['level'][] = ['entries'];
@@ -59,13 +59,13 @@ export function tilesOf(size: number): TileName[] {
   return names;
 }
 
-/** The bytes of an entry bundle: each leaf behind its length, a big-endian uint16. */
+/** The bytes of an entry bundle: each leaf after its length, a big-endian uint16. */
 export function entryBundle(leaves: Buffer): Buffer {
   const length = Buffer.from([0, leafSize]);
   return Buffer.concat(splitLeaves(leaves).flatMap((leaf) => [length, leaf]));
 }
 
-/** The leaves of an entry bundle, one after the other. @throws when it is not whole. */
+/** The leaves of an entry bundle, concatenated. @throws when it is not whole. */
 export function leavesOfBundle(bundle: Buffer): Buffer {
   const entry = 2 + leafSize;
   if (bundle.length % entry !== 0) throw new Error('the entry bundle is not whole');
@@ -76,16 +76,19 @@ export function leavesOfBundle(bundle: Buffer): Buffer {
   return Buffer.concat(leaves);
 }
 
-/** What the leaves of a tile begin with, mostly: their kind, and a time that lasts 49 days. */
+/**
+ * The bytes that the leaves of a tile usually share at their start: the kind, and the part of the
+ * time that changes every 49 days.
+ */
 const sharedSize = 3;
 
-/** The bytes of the leaves of a full tile, and of them as {@link packTile} writes them. */
+/** The bytes of the leaves of a full tile: plain, and packed by {@link packTile}. */
 export const tileSizes = [tileWidth * leafSize, sharedSize + tileWidth * (leafSize - sharedSize)] as const;
 
 /**
- * The leaves of a full tile as Postgres keeps them: what all of them begin with, once, if they do.
- * A tile then fits in six parts of TOAST, four of which fit in a page; a seventh would take 5 bytes
- * an event.
+ * The leaves of a full tile as Postgres keeps them: with their common start only once, if they
+ * share it. A tile then fits into six TOAST chunks, four to a page; a seventh would cost 5 bytes an
+ * event.
  */
 export function packTile(leaves: Buffer): Buffer {
   const [, size] = tileSizes;
@@ -98,7 +101,7 @@ export function packTile(leaves: Buffer): Buffer {
   return packed;
 }
 
-/** The leaves of a tile as Postgres keeps it; other bytes as they are. */
+/** The leaves of a tile as Postgres keeps it; other bytes unchanged. */
 export function unpackTile(content: Uint8Array): Buffer {
   const [whole, packedSize] = tileSizes;
   const packed = Buffer.from(content.buffer, content.byteOffset, content.length);
@@ -112,7 +115,7 @@ export function unpackTile(content: Uint8Array): Buffer {
   return leaves;
 }
 
-/** The hashes of leaves, as a tile of level 0 has them. */
+/** The hashes of leaves, as a level-0 tile holds them. */
 export function hashLeaves(leaves: Buffer): Buffer {
   return hashOfText(
     splitLeaves(leaves)
@@ -134,7 +137,7 @@ export function nodesOfTiles(readTile: (level: number, index: number) => Promise
   };
 }
 
-/** The hash of a full subtree above a power of two of hashes. */
+/** The hash of the full subtree above hashes, whose number is a power of two. */
 function fullSubtree(hashes: readonly Buffer[]): Buffer {
   const [left, right] = hashes;
   if (left === undefined) throw new Error('a subtree has at least one hash');

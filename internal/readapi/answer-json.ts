@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 
 /**
- * Answers with JSON and its ETag; with 304 if the reader has the same already. An answer that
- * changes with each request has no ETag. No shared cache may keep it.
+ * Answers with JSON and its ETag, or with 304 if the reader already has it. An answer that changes
+ * with each request has no ETag. No shared cache may keep it.
  */
 export function answerJson(
   ctx: Context,
@@ -21,8 +21,8 @@ export function answerJson(
 }
 
 /**
- * The bytes of a value in JSON. Those of a page are made item by item: a text of all of them would
- * take twice as much memory again.
+ * The JSON bytes of a value. Serializes a page item by item: one text of all items would take twice
+ * as much memory again.
  */
 function bytesOf(value: unknown): Buffer {
   if (!isPage(value)) return Buffer.from(JSON.stringify(value));

@@ -11,8 +11,8 @@ export const automationFilter = { automation_id: uuid, automation: storableText(
 const mostNamed = 5;
 
 /**
- * The id of the automation that a request asks for, by its id or its name; undefined for all.
- * @throws {RequestError} for both parameters, and for a name that no or several automations have.
+ * The id of the automation that a request names by id or name; undefined for all.
+ * @throws {RequestError} for both parameters together, and for a name of no or several automations.
  */
 export async function findAutomation(
   record: Record,

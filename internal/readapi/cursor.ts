@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Fault } from './fault.ts';
 import type { Parameter } from './parameters.ts';
 
-/** What a cursor belongs to. With anything else it is invalid. */
+/** What a cursor belongs to. It is invalid anywhere else. */
 export interface CursorScope {
   readonly endpoint: string;
   readonly organization: string;
@@ -18,7 +18,8 @@ const digestBytes = 12;
 
 /**
  * Encodes a place as a cursor: a digest of the place and its scope, and the place as JSON. The
- * digest detects mistakes. It needs no secret, since every query has the organization of the token.
+ * digest detects mistakes. It needs no secret, since every query is bound to the token's
+ * organization.
  */
 export function encodeCursor(place: object, scope: CursorScope): string {
   const text = JSON.stringify(place);
@@ -26,8 +27,8 @@ export function encodeCursor(place: object, scope: CursorScope): string {
 }
 
 /**
- * Decodes a cursor. Returns undefined for a cursor of another endpoint, organization or filter, and
- * for a changed one.
+ * Decodes a cursor. Returns undefined if it was changed, or belongs to another endpoint,
+ * organization or filter.
  */
 export function decodeCursor<Place extends object>(
   cursor: string,
@@ -53,7 +54,7 @@ function digestOf(place: string, { endpoint, organization, filters }: CursorScop
   return hash('sha256', text, 'buffer').subarray(0, digestBytes);
 }
 
-/** The digest was right, so this is JSON, unless somebody made a cursor by hand. */
+/** The digest matched, so this is JSON unless somebody made the cursor by hand. */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>;

@@ -11,9 +11,9 @@ export interface Endpoint {
   /** The router's pattern, if a part of the path may hold slashes. */
   readonly pattern?: string;
   readonly answer: Answer;
-  /** The limit that applies: of requests, or of open streams. */
+  /** The limit that applies: of open streams. Default: of requests. */
   readonly limit?: 'streams';
-  /** True if its answer has texts of events: it needs more memory. */
+  /** True if its answer has texts of events, which need more memory. */
   readonly texts?: true;
   /** True if its answer is an export, for the access log. */
   readonly exports?: true;

@@ -22,8 +22,8 @@ import type { StreamOptions } from './stream.ts';
 const pageSize = 500;
 
 /**
- * Pages after which an export collects its garbage, in about 20 ms. Left alone, V8 lets the process
- * grow from 100 to 210 MB; so it stays below 150 MB. Needs Node's option `--expose-gc`, which the
+ * Pages after which an export collects garbage, in about 20 ms. This keeps the process below 150
+ * MB; left alone, V8 lets it grow from 100 to 210 MB. Needs Node's option `--expose-gc`, which the
  * image sets.
  */
 const pagesPerCollection = 50;
@@ -31,7 +31,7 @@ const pagesPerCollection = 50;
 /** Bytes of one write. */
 const writeSize = 65_536;
 
-/** Most memory of what the exports keep that cannot write each page at once. */
+/** Most memory that exports hold when their format cannot write each page at once. */
 const roomOfEncoders = { all: 48 * 1_024 * 1_024, ofOne: 32 * 1_024 * 1_024 };
 
 type EventPage = Page<StoredEvent, EventPosition>;
@@ -59,9 +59,9 @@ export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStil
 
 /**
  * `GET /v1/export/events`: all events, oldest first, as fast as the reader takes them. After a
- * broken connection the reader continues with `after`, and gets the rest of the same bytes; in
- * Parquet, a new file with the later events. Once the token is no longer valid, the export breaks
- * off.
+ * broken connection the reader continues with `after` and gets the rest of the same bytes; in
+ * Parquet, a new file with the later events. The export breaks off once the token is no longer
+ * valid.
  */
 export function exportEvents({ record, readMetrics, mayStillRead, room }: ExportOptions): Endpoint {
   const encoders = new ReadRoom(roomOfEncoders);
@@ -99,7 +99,7 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
   };
 }
 
-/** Calls functions once a response is closed; it may be already. */
+/** Calls functions once a response is closed, which may already be the case. */
 function closesOf(response: ServerResponse): BytesOptions['onClose'] {
   const ends: (() => void)[] = [];
   response.once('close', () => {
@@ -111,7 +111,7 @@ function closesOf(response: ServerResponse): BytesOptions['onClose'] {
   };
 }
 
-/** The parameter decides, else the header Accept. */
+/** The format by the parameter, or else by the header Accept. */
 function formatOf(ctx: Context, format: Values<typeof parameters>['format']): ExportFormat {
   if (format !== undefined) return exportFormats[format];
   const accepted = ctx.accepts(formatNames.map((name) => mediaType(name)));
@@ -123,7 +123,7 @@ function mediaType(name: FormatName): string {
 }
 
 interface BytesOptions {
-  /** Takes room for a page, until its bytes are sent; for the first one only within some time. */
+  /** Takes room for a page until its bytes are sent. Only the first page has a time limit. */
   enter: (withinMs?: number) => Promise<Part>;
   encoder: EventEncoder;
   onClose: (end: () => void) => void;
@@ -151,13 +151,13 @@ async function bytesOf(pages: AsyncIterable<EventPage>, options: BytesOptions): 
         // The promise of the page keeps its items until a full garbage collection.
         items.length = 0;
         part.resize(piece.length);
-        // As copies: those that wait for the reader would keep all of the piece.
+        // Copied, since chunks that wait for the reader would keep the whole piece in memory.
         for (let at = 0; at < piece.length; at += writeSize) yield Buffer.copyBytesFrom(piece, at, writeSize);
         part.end();
         onSent(events);
         if (number % pagesPerCollection === 0) globalThis.gc?.({ type: 'major', execution: 'sync' });
         if (isGone()) return;
-        // Without an error the reader would take the export for complete.
+        // Without an error the reader would consider the export complete.
         if (!mayRead()) throw new RequestError('unauthorized', 'The token is no longer valid.');
         part = await enter(Infinity);
         if (isGone()) return;

@@ -1,4 +1,4 @@
-/** Says what is wrong with a value, in words that continue after the name of its parameter. */
+/** Says what is wrong with a value, in words that follow the name of its parameter. */
 export class Fault {
   readonly detail: string;
 

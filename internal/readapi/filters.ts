@@ -5,7 +5,7 @@ import { oneOf, storableText, time, uuid } from './parameters.ts';
 import { malformedQuery, type Values } from './query.ts';
 import type { ReadOptions } from './read-options.ts';
 
-/** The longest ids that the settings of ingest allow, as far as an address can hold them. */
+/** The longest ids that ingest's settings allow, as far as an address can hold them. */
 const executionId = storableText(1, 500);
 const errorId = storableText(0, 2_000);
 
@@ -21,17 +21,17 @@ export const commonFilters = {
   ...rangeFilters,
 } as const;
 
-/** The filters of executions beside these. */
+/** The further filters of executions. */
 export const executionFilters = {
   state: oneOf(['running', 'succeeded', 'failed', 'lost']),
   anomaly: oneOf(anomalies),
   has: oneOf(['warning']),
 } as const;
 
-/** The common filters of lists whose automation may be given by its name. */
+/** The common filters of lists that also take an automation by its name. */
 export const namedFilters = { ...automationFilter, ...commonFilters } as const;
 
-/** The common filters in the form of the record. */
+/** The common filters in the form that the record takes. */
 export function commonFiltersOf(values: Values<typeof commonFilters>): Omit<EventFilters, 'kind'> {
   requireOrder(values);
   const { automation_id, execution_id, error_id, q, from, to } = values;
@@ -40,7 +40,7 @@ export function commonFiltersOf(values: Values<typeof commonFilters>): Omit<Even
 
 /**
  * The same, with the id of the automation.
- * @throws {RequestError} for an automation that cannot be told.
+ * @throws {RequestError} when the automation cannot be identified.
  */
 export async function namedFiltersOf(
   record: ReadOptions['record'],

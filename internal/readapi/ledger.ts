@@ -15,7 +15,7 @@ export function logCheckpoint({ record }: ReadOptions): Endpoint {
   return checkpointAt('checkpoint', (organization) => record.getCheckpoint(organization));
 }
 
-/** `GET /v1/log/signed-checkpoint`: the newest checkpoint, which witnesses may lack. */
+/** `GET /v1/log/signed-checkpoint`: the newest checkpoint, whether witnesses have it or not. */
 export function logSignedCheckpoint({ record }: ReadOptions): Endpoint {
   return checkpointAt('signed-checkpoint', (organization) => record.getSignedCheckpoint(organization));
 }
@@ -32,7 +32,7 @@ function checkpointAt(path: string, read: (organization: string) => Promise<{ no
   };
 }
 
-/** `GET /v1/log/acts`: the texts of which the log has leaves, one a line. */
+/** `GET /v1/log/acts`: the texts of acts that have leaves in the log, one per line. */
 export function logActs({ record }: ReadOptions): Endpoint {
   return {
     path: `${prefix}acts`,
@@ -51,7 +51,7 @@ export function logTile({ record }: ReadOptions): Endpoint {
     pattern: `${prefix}tile/*tile`,
     answer: async (ctx) => {
       readQuery(ctx, {});
-      // Clients that are generated send a parameter of a path with its slashes encoded.
+      // Generated clients send a path parameter with its slashes encoded.
       const name = readTilePath(ctx.path.slice(prefix.length).replaceAll(/%2f/gi, '/'));
       if (name === undefined) throw noTile();
       const tile = await record.getTile(ctx.state.organization, name);
@@ -87,7 +87,7 @@ function answerText(ctx: Context, text: string): void {
   ctx.body = text;
 }
 
-/** 404 for an event that has no place in the log, or no checkpoint that covers it. */
+/** The 404 for an event that has no place in the log, or no checkpoint that covers it. */
 export function noProof(): RequestError {
   return notFound(
     'The log has no such event, or not yet: it has an event ten seconds after it is stored, a minute under load.',

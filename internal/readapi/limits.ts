@@ -19,9 +19,9 @@ const details = {
 } as const;
 
 /**
- * Returns a function that gives an endpoint the limits of each token: 429 beyond them. A request is
- * under way until its answer has been sent, or its connection is closed. Streams and exports have
- * room in memory of their own.
+ * Returns a function that limits an endpoint per token: 429 beyond the limits. A request is under
+ * way until its answer has been sent or its connection is closed. Streams and exports have their
+ * own room in memory.
  */
 export function limitTokens(limits: ReadLimits, options: RoomOptions): (endpoint: Endpoint) => Answer {
   const requests = new TokenLimiter(limits);

@@ -11,7 +11,7 @@ const filters = {
   open: oneOf(['true', 'false']),
 } as const;
 
-/** `GET /v1/alerts/`: expectations that were not met, the one that opened last first. */
+/** `GET /v1/alerts/`: expectations that were not met, last opened first. */
 export function listAlerts({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof filters, AlertPosition>({
     path: '/v1/alerts/',

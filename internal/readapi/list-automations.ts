@@ -11,8 +11,8 @@ import { inWindow, windowFilter, windowOf, windowPlace, type InWindow } from './
 const filters = { ...automationFilter, ...windowFilter } as const;
 
 /**
- * `GET /v1/automations/`: automations by id, each with its last execution, what is declared about
- * it, and its figures in the window.
+ * `GET /v1/automations/`: automations by id, each with its last execution, its declaration, and its
+ * figures in the window.
  */
 export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof filters, InWindow<AutomationPosition>>({

@@ -6,7 +6,7 @@ import type { Answer, Endpoint } from './endpoint.ts';
 import { storableText, wholeNumber } from './parameters.ts';
 import { malformedQuery, readQuery, type ParameterTable, type Values } from './query.ts';
 
-/** The parameters of every list, beside its filters. */
+/** The parameters of every list, besides its filters. */
 const pageParameters = { limit: wholeNumber(1, 500), cursor: storableText(1, 8_000) } as const;
 
 const defaultLimit = 50;
@@ -15,13 +15,13 @@ export interface ListOptions<Filters extends ParameterTable, Place extends objec
   path: string;
   /** The https address of links to next pages. */
   publicUrl: URL;
-  /** True if an answer holds the time of its request. */
+  /** True if an answer contains the time of its request. */
   changesAlways?: true;
   /** True if its items have texts of events. */
   texts?: true;
   filters: Filters;
   place: PlaceTable<Place>;
-  /** Reads a page. The answer also has the fields of the page beside `items` and `next`. */
+  /** Reads a page. The answer also has the page's fields other than `items` and `next`. */
   read: (
     ctx: Parameters<Answer>[0],
     filters: Values<Filters>,
@@ -31,7 +31,7 @@ export interface ListOptions<Filters extends ParameterTable, Place extends objec
 
 /**
  * An endpoint that answers with a page of a list, its `next_cursor`, and `Link: rel="next"`. A
- * cursor is valid only with the filters that it came with; `limit` may change.
+ * cursor is valid only with its original filters; `limit` may change.
  */
 export function list<Filters extends ParameterTable, Place extends object>(
   options: ListOptions<Filters, Place>,

@@ -10,7 +10,7 @@ export type NoteAccess = (access: {
   address: string;
 }) => void;
 
-/** Notes each request of an endpoint that is answered; not those that are refused. */
+/** Notes each answered request of an endpoint, but none that is refused. */
 export function noteReads(
   noteAccess: NoteAccess,
   { answer, exports }: Endpoint,

@@ -40,12 +40,12 @@ export function storableText(shortest: number, longest: number): Parameter<strin
   };
 }
 
-/** The first time that a parameter may name: the begin of the year 1, in ms. */
+/** The first time that a parameter may name: the start of the year 1, in ms. */
 export const firstTime = Date.parse('0001-01-01T00:00:00Z');
 
 /**
- * A time in RFC 3339, in the years 1 to 9999 of UTC. A space counts as the `+` that many clients do
- * not encode, and the offset needs no colon: Python's `%z` writes none.
+ * A time in RFC 3339, in the years 1 to 9999 of UTC. A space counts as the `+` that many clients
+ * fail to encode, and the offset needs no colon: Python's `%z` writes none.
  */
 const exactTime: Parameter<Date> = (text) => {
   const written = text.replace(' ', '+').replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
@@ -55,7 +55,7 @@ const exactTime: Parameter<Date> = (text) => {
 };
 
 /**
- * A time in RFC 3339; a date, `today` or `yesterday`, for its begin in UTC; `now`; or a time ago
+ * A time in RFC 3339; a date, `today` or `yesterday`, for its start in UTC; `now`; or a time ago
  * such as `24h` or `7d`.
  */
 export const time: Parameter<Date> = (text) => {

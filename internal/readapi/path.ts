@@ -9,12 +9,12 @@ const pathParameters = { automation_id: uuid, execution_id: storableText(1, 500)
 type PathParameter = keyof typeof pathParameters;
 
 /**
- * Reads the ids of a path such as `/v1/executions/{automation_id}/{execution_id}/`, by their names
- * in order. An id is one percent-encoded segment, so it may hold `/` as `%2F`.
+ * Reads the named ids of a path such as `/v1/executions/{automation_id}/{execution_id}/`, in order.
+ * An id is one percent-encoded segment, so it may hold `/` as `%2F`.
  * @throws {RequestError} that names each malformed id.
  */
 export function readPath<Name extends PathParameter>(ctx: Context, ...names: Name[]): Record<Name, string> {
-  // The router's own decoding leaves an invalid text as it is.
+  // The router's own decoding leaves invalid text unchanged.
   const segments = ctx['captures'] as string[];
   const read = names.map((name, index) => [name, readSegment(segments[index] ?? '', pathParameters[name])] as const);
   const faults = read.flatMap(([parameter, value]) =>

@@ -30,7 +30,7 @@ export function readQuery<Table extends ParameterTable>(
   return values as Values<Table>;
 }
 
-/** The 400 that names parameters of the query or of the path. */
+/** The 400 that names parameters of the query or the path. */
 export function malformedQuery(faults: readonly FieldError[]): RequestError {
   return new RequestError('malformed-request', 'The request has invalid parameters; see errors.', faults);
 }

@@ -28,7 +28,7 @@ export interface ReadApiOptions
   limits: ReadLimits;
   /** How far the replica of an organization is behind, in ms; undefined for a primary. */
   replicaLagMs: (organization: string) => number | undefined;
-  /** Web pages beside the endpoints. */
+  /** Web pages, besides the endpoints. */
   pages?: readonly PageRoute[];
   /** Delays the answers to many wrong tokens; the pages share it. */
   limitWrongTokens: () => Promise<void>;
@@ -80,8 +80,8 @@ function createRouter(options: ReadApiOptions): Router {
 }
 
 /**
- * The router's pattern of a path. It accepts a path without its trailing slash only if the pattern
- * has none.
+ * The router's pattern for a path. A path without its trailing slash matches only a pattern without
+ * one.
  */
 function patternOf(path: string): string {
   return path.replace(/\/$/, '').replaceAll(/\{(\w+)\}/g, ':$1');

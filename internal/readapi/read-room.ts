@@ -3,24 +3,24 @@ import { SharedRoom, type NoRoom, type RoomSize } from './shared-room.ts';
 
 const mebi = 1_024 * 1_024;
 
-/** Most memory of reads under way and of their answers, until these are sent. */
+/** Most memory of reads under way and of their answers until these are sent. */
 const roomOfReads: RoomSize = { all: 80 * mebi, ofOne: 40 * mebi };
 
 /**
- * What a read may take until its answer is made, about: with texts of events (a page of them, as
- * Postgres sends it, as V8 holds it and as the answer has it), or without.
+ * About what a read may take until its answer is made: with texts of events (a page as Postgres
+ * sends it, as V8 holds it and as the answer has it), or without.
  */
 export const readBytes = { texts: 12 * mebi, others: 3 * mebi } as const;
 
-/** Reads of one organization that wait for room, and how long each does, in ms. */
+/** Most reads of one organization that wait for room, and how long each waits, in ms. */
 const mostWaiting = 100;
 const longestWaitMs = 5_000;
 
-/** The part of the room that one read has. */
+/** The share of the room that one read has. */
 export interface Part {
-  /** Sets its bytes to what the answer takes. */
+  /** Sets its bytes to the size of the answer. */
   resize(bytes: number): void;
-  /** Gives it back; once is enough. */
+  /** Gives the share back; safe to repeat. */
   end(): void;
 }
 
@@ -30,12 +30,12 @@ interface Waiting {
 }
 
 /**
- * Room in memory for the reads of a console. Who finds none waits; organizations take turns, so
- * that the reads of one never stand before those of another.
+ * Room in memory for the reads of a console. A read that finds none waits. Organizations take
+ * turns, so that the reads of one never block those of another.
  */
 export class ReadRoom {
   readonly #room: SharedRoom;
-  /** By organization, the one whose turn is next first. */
+  /** By organization; the one whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiting[]>();
 
   constructor(size = roomOfReads) {
@@ -43,7 +43,7 @@ export class ReadRoom {
   }
 
   /**
-   * @param withinMs how long it may wait; `Infinity` for without an end.
+   * @param withinMs how long it may wait; `Infinity` for no limit.
    * @throws {RequestError} `too-many-requests`, or `unavailable` when others have the room.
    */
   async enter(organization: string, bytes: number, withinMs = longestWaitMs): Promise<Part> {
@@ -55,7 +55,7 @@ export class ReadRoom {
     return this.#partOf(organization, bytes);
   }
 
-  /** Runs work that returns nothing which stays in memory for long. */
+  /** Runs work whose result does not stay in memory for long. */
   async run<T>(organization: string, bytes: number, work: () => Promise<T>): Promise<T> {
     const part = await this.enter(organization, bytes);
     return work().finally(() => part.end());
@@ -101,7 +101,7 @@ export class ReadRoom {
     };
   }
 
-  /** Admits those that fit now, the organizations in turns. */
+  /** Admits the reads that fit now; organizations take turns. */
   #admit(): void {
     while (this.#admitNext());
   }

@@ -4,10 +4,12 @@ export interface RoomSize {
   ofOne: number;
 }
 
-/** Why there is no room: the organization has its part, or all of them have all. */
+/**
+ * Why there is no room: the organization has used its share (`own`), or all of it is taken (`all`).
+ */
 export type NoRoom = 'own' | 'all';
 
-/** Counts bytes that organizations hold in the memory of this process. */
+/** Counts the bytes that organizations hold in this process's memory. */
 export class SharedRoom {
   readonly #size: RoomSize;
   readonly #ofOrganizations = new Map<string, number>();
@@ -18,7 +20,7 @@ export class SharedRoom {
   }
 
   /**
-   * What keeps an organization from more bytes; undefined if they fit. A lone answer always does.
+   * Why an organization cannot have more bytes; undefined if they fit. A lone answer always fits.
    */
   lacks(organization: string, bytes: number): NoRoom | undefined {
     const own = this.#ofOrganizations.get(organization) ?? 0;
@@ -26,7 +28,7 @@ export class SharedRoom {
     return this.#taken > 0 && this.#taken + bytes > this.#size.all ? 'all' : undefined;
   }
 
-  /** Counts bytes, whether they fit or not; negative ones are given back. */
+  /** Adds bytes, whether they fit or not; negative ones are given back. */
   add(organization: string, bytes: number): void {
     const own = (this.#ofOrganizations.get(organization) ?? 0) + bytes;
     if (own > 0) this.#ofOrganizations.set(organization, own);

@@ -11,7 +11,7 @@ import type { Reader, Streams } from './stream/streams.ts';
 export interface StreamOptions {
   streams: Streams;
   readMetrics: ConsoleMetrics;
-  /** True while a request would still get the access that it got. */
+  /** True while a request would still get the access that it was granted. */
   mayStillRead: (ctx: ParameterizedContext<AuthenticatedState>) => boolean;
 }
 
@@ -30,7 +30,8 @@ export function stream({ streams, readMetrics, mayStillRead }: StreamOptions): E
 
 /**
  * Answers with a stream that continues after `Last-Event-ID`.
- * @throws {RequestError} for a wrong id, while the console stops, and without the key of the ids.
+ * @throws {RequestError} for a wrong id, while the console stops, and if the key of the ids is
+ * missing.
  */
 export async function openStream(
   ctx: Context,
@@ -43,10 +44,10 @@ export async function openStream(
     readMetrics.reject('stopping');
     throw unavailable('This console is stopping: connect again.');
   }
-  // The reader may have gone meanwhile: nothing would end its stream.
+  // The reader may be gone by now, and then nothing would end its stream.
   if (ctx.res.closed) return;
   ctx.status = 200;
-  // Proxies must not collect the messages.
+  // Proxies must not buffer the messages.
   ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
   if (ctx.method === 'HEAD') {
     ctx.body = '';
@@ -68,7 +69,7 @@ function lastSeen(ctx: Context, ids: StreamIds, organization: string): StreamPos
   throw new RequestError('malformed-request', 'The header Last-Event-ID is malformed; see errors.', [fault]);
 }
 
-/** Readers of a console that stops connect again within 1 to 3 seconds, not all at once. */
+/** Readers of a stopping console reconnect within 1 to 3 seconds, not all at once. */
 function retryMs(): number {
   return Math.round(1_000 + Math.random() * 2_000);
 }

@@ -60,7 +60,7 @@ export class TokenLimiter {
     return Math.min(rate, free + ((this.#now() - at) / 1_000) * rate);
   }
 
-  /** An idle token with a full bucket is as good as a new one. */
+  /** Forgets idle tokens with a full bucket, which are equal to new ones. */
   #forgetIdle(): void {
     for (const [tokenId, usage] of this.#usages) {
       if (usage.running === 0 && this.#freeNow(usage) >= this.#limits.rate) this.#usages.delete(tokenId);

@@ -2,22 +2,22 @@ import type { Window } from '../record/filters.ts';
 import { duration, firstTime, recordedTime, time } from './parameters.ts';
 import { malformedQuery, type Values } from './query.ts';
 
-/** The window of counts and percentiles: the time up to now, or up to `to`. */
+/** The window of counts and percentiles: a duration up to now, or up to `to`. */
 export const windowFilter = { window: duration('366d') } as const;
 export const windowOrRange = { ...windowFilter, from: time, to: time } as const;
 
 const defaultWindow = 24 * 3_600_000;
 
-/** The end of the window in cursors, so that all pages have the same. */
+/** The end of the window in cursors, so that all pages share it. */
 export const windowPlace = { windowEnd: recordedTime } as const;
 
 /** The place of a row, and the end of the window. */
 export type InWindow<Place> = Place & { windowEnd: string };
 
 /**
- * The window of a request. Unless the request says where it ends, it ends now, or where that of the
- * first page ended.
- * @throws {RequestError} when it has no length, or two.
+ * The window of a request. Unless the request sets its end, it ends now, or where the first page's
+ * window ended.
+ * @throws {RequestError} when its length is zero or given twice.
  */
 export function windowOf({ window, from, to }: Values<typeof windowOrRange>, windowEnd?: string): Window {
   const end = to ?? (windowEnd === undefined ? new Date() : new Date(windowEnd));

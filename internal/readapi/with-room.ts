@@ -9,15 +9,15 @@ interface Answered {
   body: unknown;
 }
 
-/** What reads share beside Postgres. */
+/** What reads share besides Postgres. */
 export interface RoomOptions {
   room: ReadRoom;
   readMetrics: Pick<ConsoleMetrics, 'reject'>;
 }
 
 /**
- * Makes an answer once there is room for it, which it takes until it has been sent. `texts` is true
- * for one with texts of events.
+ * Makes an answer once there is room for it, and holds the room until it has been sent. `texts` is
+ * true for an answer with texts of events.
  * @throws {RequestError} when there is none in time.
  */
 export async function answerWithRoom(
@@ -36,7 +36,7 @@ export async function answerWithRoom(
   onClosed(ctx.res, () => part.end());
   try {
     if (!ctx.res.closed) await answer();
-    // As bytes: Koa would hold a text until Node has made them.
+    // As bytes, since Koa would hold a text until Node has encoded it.
     if (typeof ctx.body === 'string') ctx.body = Buffer.from(ctx.body);
     part.resize(Buffer.isBuffer(ctx.body) ? ctx.body.length : 0);
   } catch (error) {

@@ -5,7 +5,7 @@ import { duration } from './duration.ts';
 import type { Execution } from './execution.ts';
 import { readAs } from './read-as.ts';
 
-/** Executions of the automation whose durations are compared: the newest. */
+/** How many of the automation's newest executions have their durations compared. */
 const most = 1_000;
 
 /** The place of an execution among those of its automation. */
@@ -13,7 +13,7 @@ export interface Surroundings {
   /** The ids of the executions before and after it, by the first event. */
   previous: string | null;
   next: string | null;
-  /** Durations of the newest executions that have one: percentiles in ms, null without any. */
+  /** Percentiles of the newest executions' durations, in ms; null without any. */
   p50_ms: number | null;
   p95_ms: number | null;
   compared: number;

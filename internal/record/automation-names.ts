@@ -3,10 +3,10 @@ import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { readAs } from './read-as.ts';
 
-/** Most automations among which a name is looked for: those with the smallest ids. */
+/** Most automations searched for a name: those with the smallest ids. */
 const most = 10_000;
 
-/** The names of automations by id, in lower case. Those without a name are absent. */
+/** The names of automations by lower-case id. Automations without a name are absent. */
 export type AutomationNames = ReadonlyMap<string, string>;
 
 interface NameRow {
@@ -31,8 +31,8 @@ export function namesOf(db: Database, organization: string, automations: readonl
 }
 
 /**
- * The automations with a name: their display name, or their name in Kubernetes with or without the
- * namespace; in any letter case. In the order of their ids.
+ * The automations with this display name, or this name in Kubernetes with or without the namespace,
+ * in any letter case. In the order of their ids.
  */
 export function findByName(db: Database, organization: string, name: string): Promise<string[]> {
   const wanted = foldedText(name.trim());

@@ -11,8 +11,8 @@ export interface Automation {
 }
 
 /**
- * The executions that began in a window. If the window holds too many, the figures cover only the
- * newest, and `from` is later than asked.
+ * Figures of the executions that began in a window. If there are too many, the figures cover only
+ * the newest, and `from` is later than requested.
  */
 export interface WindowFigures {
   from: string;

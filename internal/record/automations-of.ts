@@ -2,15 +2,15 @@ import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import type { Reading } from './read-as.ts';
 
-/** A part of the automations: those with the smallest ids after one, `most` of them. */
+/** A part of the automations: the `most` smallest ids after a given one. */
 export interface Part {
   after?: string | undefined;
   most?: number;
 }
 
 /**
- * The query of an organization's automations, in no order. It jumps from one to the next in an
- * index instead of reading all executions.
+ * The query of an organization's automations, unordered. It skips from one to the next in an index
+ * instead of reading all executions.
  */
 export function automationsOf(organization: string, { after, most }: Part = {}): Condition {
   const following = after === undefined ? sql`` : sql`and automation_id > ${after}::uuid`;

@@ -15,7 +15,7 @@ export function when<T>(value: T | undefined, condition: (value: T) => Condition
 /** The times that ISO 8601 and Postgres write alike: the years 1 to 9999, in ms. */
 const [earliest, latest] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
-/** A time as a parameter; one beyond the years 1 to 9999 is the first or the last of them. */
+/** A time as a parameter, clamped to the years 1 to 9999. */
 export function time(value: Date | string): Condition {
   if (typeof value === 'string') return sql`${value}::timestamptz`;
   const bounded = new Date(Math.min(latest, Math.max(earliest, value.getTime())));

@@ -5,7 +5,7 @@ import { time, type Condition } from './conditions.ts';
 import type { Window } from './filters.ts';
 import { readAs } from './read-as.ts';
 
-/** Most executions that are counted of one step. */
+/** Most executions counted per step. */
 const most = 100_000;
 
 /** The executions that began in a step of a window. Steps without executions are absent. */
@@ -17,12 +17,12 @@ export interface CountedStep {
 }
 
 /**
- * Steps begin at multiples of `stepMs` since the Unix epoch, less `offsetMs`: that of a time zone,
- * so that days begin at its midnight.
+ * Steps begin at multiples of `stepMs` since the Unix epoch, less `offsetMs`: a time zone's offset
+ * makes days begin at its midnight.
  */
 export type Steps = Window & { stepMs: number; offsetMs?: number | undefined };
 
-/** The begin of the step that has a time, in ms. */
+/** The start of the step that contains a time, in ms. */
 export function beginOfStep(time: number, { stepMs, offsetMs = 0 }: Pick<Steps, 'stepMs' | 'offsetMs'>): number {
   return Math.floor((time + offsetMs) / stepMs) * stepMs - offsetMs;
 }
@@ -35,8 +35,8 @@ interface CountedRow {
 }
 
 /**
- * Counts the executions of a window by step and state. Indexes have all three counts; the rest has
- * succeeded.
+ * Counts the executions of a window by step and state. Indexes give the total, the failed and the
+ * running ones; the rest succeeded.
  */
 export function countExecutions(
   db: Database,

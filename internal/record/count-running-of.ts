@@ -6,7 +6,7 @@ import { readAs } from './read-as.ts';
 /** Most running executions that are counted. */
 const most = 10_000;
 
-/** Running executions, and those of them that began before a time. */
+/** Running executions, and how many of them began before a time. */
 export interface RunningCounts {
   running: number;
   overdue: number;
@@ -14,7 +14,7 @@ export interface RunningCounts {
   more: boolean;
 }
 
-/** Counts running executions without those that are lost, up to 10,000: the oldest. */
+/** Counts running executions that are not lost: the oldest 10,000 at most. */
 export function countRunningOf(db: Database, organization: string, overdueBefore: Date): Promise<RunningCounts> {
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<Omit<RunningCounts, 'more'>>`

@@ -20,7 +20,7 @@ export interface Declaration {
   suspend: boolean;
   /** Starts are expected from this time on; without such a rule, when the declaration changed. */
   declared_at: string;
-  /** One sentence for its owner, if something of the declaration is not as declared. */
+  /** One sentence for its owner if a part of the declaration could not be applied as declared. */
   note: string | null;
   /** False: nobody declared it, and the defaults of the organization apply. */
   declared: boolean;
@@ -30,7 +30,7 @@ export interface Declaration {
   verdicts: Verdict[] | null;
 }
 
-/** Most declarations that are read: those with the smallest ids. */
+/** Most declarations read: those with the smallest ids. */
 const most = 10_000;
 
 /** The declarations of an organization, all or some, in the order of the automations' ids. */

@@ -8,8 +8,8 @@ interface Times {
 }
 
 /**
- * How long an execution took, in ms: from its first event to END. Null without START or END, which
- * says nothing of the time, and where both came at once, as from a tool that reports only ends.
+ * How long an execution took, in ms: from its first event to END. Null without START or END, and
+ * where both came at once, as from a tool that reports only ends.
  */
 export function durationOf(row: Times): number | null {
   const { first_event_at: first, started_at: started, ended_at: ended } = row;
@@ -17,7 +17,7 @@ export function durationOf(row: Times): number | null {
   return ended.getTime() - first.getTime() || null;
 }
 
-/** The same of a row of `executions`, as an expression. */
+/** The same for a row of `executions`, as an SQL expression. */
 export const duration = sql.raw(
   `case when started_at is not null
     then nullif(extract(epoch from ended_at - first_event_at)::float8 * 1000, 0) end`,

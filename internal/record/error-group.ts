@@ -14,15 +14,15 @@ export interface ErrorGroup {
   latest_execution_id: string;
 }
 
-/** Where a page of groups ends: the group that was seen last comes first. */
+/** Where a page of groups ends; the group last seen comes first. */
 export interface ErrorGroupPosition {
   lastSeenAt: string;
   automationId: string;
-  /** SHA-256 of its `error_id`, which may be longer than an address. */
+  /** SHA-256 of its `error_id`, which may be too long for a URL. */
   errorDigest: string;
 }
 
-/** Error groups of a window. If it holds too many errors, `from` is later than asked. */
+/** Error groups of a window. If it holds too many errors, `from` is later than requested. */
 export interface ErrorGroups extends Page<ErrorGroup, ErrorGroupPosition> {
   from: string;
   to: string;

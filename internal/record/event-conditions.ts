@@ -26,8 +26,8 @@ export function hasIndex(kind: EventKind): boolean {
 }
 
 /**
- * The condition of an index that has the wanted events in order. The other filters apply to the
- * rows of a slice, so that a slice is a bounded read.
+ * The condition that an index serves with the wanted events in order. The other filters apply to
+ * the rows of a slice, which makes a slice a bounded read.
  */
 export function indexedCondition({ automationId, kind, errorId }: EventFilters): Condition[] {
   if (errorId !== undefined) return [sql`kind = 'ERROR'`];
@@ -36,8 +36,8 @@ export function indexedCondition({ automationId, kind, errorId }: EventFilters):
 }
 
 /**
- * After a position. Postgres leaves out partitions for the first condition only, not for a
- * comparison of rows.
+ * The condition for events after a position. Postgres prunes partitions by the first comparison
+ * only, not by a comparison of rows.
  */
 export function following({ createdAt, id }: EventPosition): Condition {
   return sql`created_at >= ${time(createdAt)} and (created_at, id) > (${time(createdAt)}, ${id}::uuid)`;

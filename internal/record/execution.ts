@@ -50,13 +50,13 @@ export interface ExecutionRow extends Record<Anomaly, boolean> {
   last_accepted_at: Date | null;
 }
 
-/** What finds the events of an execution. */
+/** The fields that find the events of an execution. */
 export type ExecutionKey = Pick<
   ExecutionRow,
   'automation_id' | 'execution_id' | 'first_event_at' | 'last_event_at' | 'last_accepted_at'
 >;
 
-/** Between these times all events of an execution were accepted. */
+/** The times between which all events of an execution were accepted. */
 export function acceptedBetween(row: Pick<ExecutionKey, 'first_event_at' | 'last_event_at' | 'last_accepted_at'>) {
   const { first_event_at: first, last_event_at: last, last_accepted_at: lastAccepted } = row;
   return {
@@ -77,8 +77,8 @@ const otherColumns = [
 export const executionColumns = sql.raw(`${keyColumns}, ${otherColumns}`);
 
 /**
- * The columns of {@link ExecutionRow} of rows `r`, with the state that readers see: only a running
- * execution can be lost.
+ * The columns of {@link ExecutionRow} from rows `r`, with the state that readers see: only a
+ * running execution can be lost.
  */
 export const shownColumns = (organization: string): Condition => sql`
   ${sql.raw([keyColumns, otherColumns].join(', ').replace(/\bstate\b, /, ''))},
@@ -92,8 +92,8 @@ export const shownColumns = (organization: string): Condition => sql`
 export const executionKeyColumns = sql.raw(`${keyColumns}, last_event_at, last_accepted_at`);
 
 /**
- * Running executions, or those that are lost, with the columns of {@link ExecutionRow} and the
- * organization; the caller selects those of this organization.
+ * Running or lost executions, with the columns of {@link ExecutionRow} and the organization; the
+ * caller selects those of this organization.
  */
 export const runningExecutions = (organization: string, isLost: boolean): Condition =>
   withOtherColumns(
@@ -102,8 +102,8 @@ export const runningExecutions = (organization: string, isLost: boolean): Condit
   );
 
 /**
- * Adds the other columns of {@link ExecutionRow} to rows of keys. `limit 1` has Postgres find each
- * execution by its key: it takes the columns of the key for independent, and would read all
+ * Adds the other columns of {@link ExecutionRow} to rows of keys. `limit 1` makes Postgres find
+ * each execution by its key: it assumes that key columns are independent, and would read all
  * executions.
  */
 export const withOtherColumns = (keys: Condition, organization: string): Condition => sql`

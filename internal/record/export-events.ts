@@ -19,7 +19,7 @@ import {
 import type { ReadBudget } from './read-budget.ts';
 import { oldestEvent, smallestId } from './windows.ts';
 
-/** What an exported event costs the budget, in rows: it is sent in full. */
+/** What an exported event costs the budget, in rows, because it is sent in full. */
 const eventCost = 4;
 
 const dayMs = 24 * 3_600_000;
@@ -29,7 +29,7 @@ type ReadPage = (page: PageRequest<EventPosition>) => Promise<EventPage>;
 
 /**
  * Events, oldest first, in pages that each take one short transaction. A page of a filtered export
- * may be empty; its `next` continues all the same.
+ * may be empty and still have a `next`.
  */
 export async function* exportEvents(
   db: Database,
@@ -56,7 +56,7 @@ export async function* exportEvents(
   } while (position !== undefined);
 }
 
-/** Reads windows of days from older to newer; after an empty one the next is twice as long. */
+/** Reads windows of days from older to newer, and doubles their length after an empty one. */
 function pagesForwards(db: Database, organization: string, filters: EventFilters & { to: Date }): ReadPage {
   let days = 1;
   return ({ limit, after }) =>
@@ -78,7 +78,7 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       const last = rows.at(-1);
       const continues = last?.number === limit || isCut(rows);
       const items = rows.filter((row) => row.matches).map(provenEventOf);
-      // Promises of pg and Kysely keep the array until a full garbage collection.
+      // Promises of pg and Kysely retain the array until a full garbage collection.
       rows.length = 0;
       if (last !== undefined && continues) {
         days = 1;

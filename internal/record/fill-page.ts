@@ -2,10 +2,10 @@ import type { Page, PageRequest } from './page.ts';
 import { mostBytes } from './page-bytes.ts';
 import { BudgetUsedUp, type ReadBudget } from './read-budget.ts';
 
-/** Rows of the second slice of a search; each next one is twice as large, up to a bound. */
+/** Rows of the second slice of a search; each later one is twice as large, up to the bound. */
 const [secondSlice, largestSlice] = [500, 4_000];
 
-/** How long a search may take, and what all of them may read. */
+/** How long a search may take, and the budget that all searches share. */
 export interface SearchOptions {
   /** Time after which a page ends with what it has, in ms. */
   searchMs: number;
@@ -22,9 +22,9 @@ export interface Slice<Row, Position> {
 interface FillOptions<Row, Item, Position> extends SearchOptions {
   page: PageRequest<Position>;
   /**
-   * Reads a slice of `size` rows in a transaction of its own, so that no connection waits for the
-   * budget. It may leave out the matches after the first `needed`, and ends with the bytes that
-   * are left beside the `bytes` of the slices before.
+   * Reads a slice of `size` rows in its own transaction, so that no connection waits for the
+   * budget. It may omit matches after the first `needed`, and ends once its texts and the `bytes`
+   * of earlier slices fill the page.
    */
   readSlice: (
     after: Position | undefined,
@@ -32,7 +32,7 @@ interface FillOptions<Row, Item, Position> extends SearchOptions {
     needed: number,
     bytes: number,
   ) => Promise<Slice<Row, Position>>;
-  /** How many rows of a slice lead to a match, about: the first slice has as many for each item. */
+  /** About how many rows yield a match: the first slice has as many for each item. */
   rowsPerMatch: number;
   /** What a row of a slice costs the budget, in rows. */
   rowCost: number;
@@ -43,8 +43,8 @@ interface FillOptions<Row, Item, Position> extends SearchOptions {
 }
 
 /**
- * Reads slices until the page is full, the list ends or the time is used up. The first slice is
- * enough for most lists. The others are of the budget.
+ * Reads slices until the page is full, the list ends or the time is used up. The first slice
+ * suffices for most lists. The rest is charged to the budget.
  */
 export async function fillPage<Row, Item, Position>(
   options: FillOptions<Row, Item, Position>,

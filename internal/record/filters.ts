@@ -12,8 +12,8 @@ interface CommonFilters {
   /** An ERROR with exactly this `error_id`. */
   errorId?: string | undefined;
   /**
-   * A text, in any letter case and form of Unicode, in a text of an event, or in the execution's
-   * id.
+   * A text, in any letter case and Unicode form, that occurs in a text of an event or in the
+   * execution's id.
    */
   q?: string | undefined;
 }

@@ -3,8 +3,8 @@ import { shownColumns, withOtherColumns, type ExecutionKey, type ExecutionRow } 
 import type { Reading } from './read-as.ts';
 
 /**
- * Reads the executions with these keys, in this order. The times of their first events, and so
- * their places in a list, stay those of the keys.
+ * Reads the executions with these keys, in this order. Each keeps the first event's time of its
+ * key, and thus its place in a list.
  */
 export async function findByKeys(
   trx: Reading,

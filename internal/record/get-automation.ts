@@ -7,7 +7,7 @@ import type { Window } from './filters.ts';
 import { readAs, type Reading } from './read-as.ts';
 import { countsOf, figuresOf, timesOf, windowFigures, type FiguresRow } from './window-figures.ts';
 
-/** Most executions that the figures cover, and executions in the list. */
+/** Most executions that the figures cover, and the length of the list. */
 const most = 5_000;
 const lastExecutions = 60;
 
@@ -61,7 +61,7 @@ async function readLast(trx: Reading, organization: string, automationId: string
   return rows;
 }
 
-/** Reads each hour or day through the index, in order, so that nothing is sorted. */
+/** Reads each hour or day through the index, in order, so nothing needs sorting. */
 async function readSeries(
   trx: Reading,
   organization: string,

@@ -2,7 +2,7 @@ import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { readAs } from './read-as.ts';
 
-/** Most gaps that are told, and how far back. */
+/** Most gaps that are reported, and how far back. */
 const [mostGaps, gapsWithin] = [3, sql`interval '24 hours'`];
 
 /** How far the record and the verdicts are behind. Times are ISO 8601. */
@@ -27,7 +27,7 @@ interface Row {
   gaps: { from: string; until: string }[];
 }
 
-/** What the controller last wrote about itself. It is the same for every organization. */
+/** What the controller last wrote about itself, the same for every organization. */
 export function getBlindness(db: Database, organization: string): Promise<Blindness> {
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<Row>`

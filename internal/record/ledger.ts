@@ -21,7 +21,7 @@ export function getCheckpoint(db: Database, organization: string): Promise<Signe
   return newest(db, organization, sql`published_note`, sql`published_size`);
 }
 
-/** The newest signed checkpoint, which witnesses may have cosigned or not. */
+/** The newest signed checkpoint, whether witnesses have cosigned it or not. */
 export function getSignedCheckpoint(db: Database, organization: string): Promise<SignedCheckpoint | undefined> {
   return newest(db, organization, sql`note`, sql`size`);
 }
@@ -41,7 +41,7 @@ function newest(
   });
 }
 
-/** The texts of all acts of an organization whose leaves are in its log, or will be; in order. */
+/** The texts of all acts of an organization whose leaves are in its log or waiting, in order. */
 export function listActs(db: Database, organization: string): Promise<string[]> {
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<{ act: string }>`
@@ -51,7 +51,7 @@ export function listActs(db: Database, organization: string): Promise<string[]> 
   });
 }
 
-/** A tile, as it is stored or longer: leaves (`entries`) or hashes. Empty if there is none. */
+/** A tile as it is stored, or longer: leaves (`entries`) or hashes. Empty if there is none. */
 export function getTile(
   db: Database,
   organization: string,
@@ -61,8 +61,8 @@ export function getTile(
 }
 
 /**
- * The proof that the event of this id is in the log of the organization, with its newest
- * checkpoint. Undefined while that checkpoint does not cover it.
+ * The proof that the event with this id is in the organization's log, with the newest checkpoint.
+ * Undefined while that checkpoint does not cover it.
  */
 export async function getProof(db: Database, organization: string, id: string): Promise<string | undefined> {
   const checkpoint = await getCheckpoint(db, organization);
@@ -82,7 +82,9 @@ export interface Seal {
   readonly cosignedBy: readonly string[];
 }
 
-/** Undefined while the organization has no log, or the execution no event. */
+/**
+ * The seal of an execution; undefined while the organization has no log, or the execution no event.
+ */
 export function getSeal(db: Database, organization: string, execution: ExecutionId): Promise<Seal | undefined> {
   return readAs(db, organization, async (trx) => {
     const log = await sql`select from log_trees where organization = ${organization}`.execute(trx);
@@ -91,7 +93,7 @@ export function getSeal(db: Database, organization: string, execution: Execution
     if (eventId === undefined) return undefined;
     const found = await findLeaf(trx, organization, eventId);
     if (found === undefined) return { eventId, sealedAt: undefined, cosignedBy: [] };
-    // The first checkpoint that covers it, and the newest: each cosignature of one of them counts.
+    // The first checkpoint that covers it, and the newest: cosignatures of either count.
     const { rows } = await sql<{ signed_at: Date; cosigned_by: string[] }>`
       select signed_at, cosigned_by from (
         (select hour, signed_at, cosigned_by from log_checkpoints

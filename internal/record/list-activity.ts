@@ -12,7 +12,7 @@ export interface Activity {
   requests: number;
 }
 
-/** Reads entries of the access log, newest first, before one that is named by its time and id. */
+/** Reads entries of the access log, newest first, from before the given time and id. */
 export function listActivity(
   db: Database,
   organization: string,

@@ -14,7 +14,7 @@ type NoticeRow = Pick<AlertNoticesTable, 'receiver' | 'last_error'> & {
 
 type Row = Selectable<AlertsTable> & { notices: NoticeRow[] };
 
-/** Alerts, the one that opened last first. */
+/** Alerts, last opened first. */
 export function listAlerts(
   db: Database,
   organization: string,

@@ -13,10 +13,12 @@ import { figuresOf, timesOf, windowFigures, type FiguresRow } from './window-fig
 const most = 1_000;
 const mostOfPage = 3_000;
 
-/** Most automations of a page. */
+/** Most automations on a page. */
 const largestPage = 50;
 
-/** Without an execution, its columns are null. `listed`: automations of the page and one more. */
+/**
+ * Columns of the execution are null without one. `listed`: automations of the page, and one more.
+ */
 type AutomationRow = FiguresRow & { id: string; listed: number } & (ExecutionRow | { execution_id: null });
 
 /**
@@ -39,7 +41,7 @@ export function listAutomations(
   });
 }
 
-/** One query, whose recursion counts the executions that the figures cover so far. */
+/** One query whose recursion counts the executions covered so far. */
 function automationsWithFigures(organization: string, window: Window, part: Required<Part>): RawBuilder<AutomationRow> {
   const figures = figuresOf(organization, sql`listed.automation_id`, timesOf(window), most);
   return sql<AutomationRow>`

@@ -5,7 +5,10 @@ import type { ErrorGroup } from './error-group.ts';
 import type { Window } from './filters.ts';
 import { readAs } from './read-as.ts';
 
-/** When the first and the last accepted ERROR of a group happened, by their callers; ISO 8601. */
+/**
+ * When the first and the last accepted ERROR of a group happened, according to their callers; ISO
+ * 8601.
+ */
 export interface ErrorTimes {
   first: string;
   last: string;

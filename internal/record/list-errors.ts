@@ -15,14 +15,14 @@ interface GroupRow {
   last_seen_at: Date;
   latest_execution_id: string;
   digest: string;
-  /** Of all groups. */
+  /** The errors of all groups. */
   counted: number;
   oldest: Date;
 }
 
 /**
- * ERROR events that happened in a window, by automation and `error_id`; the group that was seen
- * last first. And how many events were read for them.
+ * ERROR events that happened in a window, by automation and `error_id`, last seen group first; and
+ * how many events were read for them.
  */
 export function listErrors(
   db: Database,

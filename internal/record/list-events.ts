@@ -35,8 +35,8 @@ export function listEvents(
 }
 
 /**
- * The times of the execution bound the partitions that Postgres plans and reads. Executions of
- * several automations may have this id.
+ * Lists the events of an execution; its times bound the partitions that Postgres plans and reads.
+ * Executions of several automations may have this id.
  */
 export async function listOfExecution<Item>(
   trx: Reading,
@@ -99,7 +99,7 @@ function listNewest(
   });
 }
 
-/** False if all rows of a slice match. */
+/** True unless all rows of a slice match. */
 function isSearch({ automationId, kind, errorId, q }: EventFilters): boolean {
   const filters = [automationId, kind, errorId].filter((filter) => filter !== undefined).length;
   return q !== undefined || errorId !== undefined || filters > 1 || (kind !== undefined && !hasIndex(kind));
@@ -115,8 +115,8 @@ interface SliceOptions {
 }
 
 /**
- * Without `next` if the slice holds all that is needed, or if it reaches the end of the window. It
- * ends earlier if the texts have too many bytes.
+ * Reads a slice. It has no `next` if it holds all that is needed or reaches the end of the window,
+ * and ends earlier if the texts have too many bytes.
  */
 async function readSlice(
   trx: Reading,

@@ -21,12 +21,12 @@ import { readAs, type Reading } from './read-as.ts';
 import { readSlice, type SliceOptions } from './slice-of-executions.ts';
 import { readSliceWithError } from './slice-with-error.ts';
 
-/** What an execution costs the budget when its events are read too, in rows. */
+/** What an execution costs the budget, in rows, when its events are read too. */
 const costWithEvents = 6;
 
 /**
- * Executions, newest first. An index leads to those of an automation, of a state, or with an
- * anomaly; the other filters are a search through slices.
+ * Executions, newest first. An index finds those of an automation, of a state, or with an anomaly;
+ * the other filters search through slices.
  */
 export function listExecutions(
   db: Database,
@@ -62,7 +62,7 @@ async function searchSlice(trx: Reading, options: SliceOptions): Promise<Slice<E
     q === undefined ? rows : matchText(trx, organization, rows, q);
   const short = errorId === undefined ? undefined : await readSliceWithError(trx, errorId, options);
   if (short !== undefined) return { ...short, matches: await matching(short.matches) };
-  // Most of a slice does not match: only the keys of all of it leave Postgres.
+  // Most of a slice does not match, so only its keys leave Postgres.
   const { matches, next } = await readSlice<ExecutionKey>(trx, executionKeyColumns, options);
   const failed = errorId === undefined ? matches : await matchError(trx, organization, matches, errorId);
   return { matches: await findByKeys(trx, organization, await matching(failed)), next };
@@ -73,7 +73,7 @@ function searchesEvents({ errorId, q }: ExecutionFilters): boolean {
   return errorId !== undefined || q !== undefined;
 }
 
-/** How many rows of a slice lead to a match, in a usual record. */
+/** How many rows of a slice yield a match in a usual record. */
 function rowsPerMatch({ state, anomaly, warning, errorId }: ExecutionFilters): number {
   if (warning === true) return 30;
   if (errorId !== undefined) return 6;
@@ -98,11 +98,11 @@ async function baseConditions(trx: Reading, organization: string, filters: Execu
   ];
 }
 
-/** At most one: a second one would make the read of a slice unbounded. */
+/** Returns at most one condition: a second one would make the read of a slice unbounded. */
 function partialIndexCondition({ state, anomaly, errorId }: ExecutionFilters): Condition[] {
-  // They come from a table of their own.
+  // These come from a separate table.
   if (state === 'running' || state === 'lost') return [];
-  // Not the state: an index on it would be written with each END.
+  // Not by state: each END would have to update an index on it.
   if (state === 'failed' || errorId !== undefined) return [sql`failed_at is not null`];
   return when(anomaly, () => sql`(start_missing or start_repeated or start_late or event_after_end)`);
 }

@@ -110,7 +110,10 @@ async function countBefore(
   return rows[0] ?? { ofKind: 0, all: 0 };
 }
 
-/** Postgres leaves out partitions for a comparison of the time only, not for one of rows. */
+/**
+ * Compares with a position. Postgres prunes partitions by the time only, not by a comparison of
+ * rows.
+ */
 function compared({ createdAt, id }: EventPosition, operator: '<' | '>' | '>='): Condition {
   const bound = sql.raw(operator === '<' ? '<=' : '>=');
   return sql`created_at ${bound} ${time(createdAt)}

@@ -41,14 +41,14 @@ export function containsText(q: string): Condition {
   return sql`(${sql.join(texts, sql` or `)})`;
 }
 
-/** As {@link containsText}, for an event that has been read. */
+/** As {@link containsText}, for an event in memory. */
 export function eventHoldsText(event: StoredEvent, q: string): boolean {
   return optionalFields.some(({ recorded }) => holdsText(event[recorded], q));
 }
 
 /**
- * The executions with an event for which the condition holds. The times of all of them bound the
- * partitions that are planned, the times of each bound those that are read.
+ * The executions with an event for which the condition holds. The times of all executions bound the
+ * partitions that Postgres plans, and the times of each bound those that it reads.
  */
 async function withEvent<Row extends ExecutionKey>(
   trx: Reading,

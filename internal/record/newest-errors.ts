@@ -3,12 +3,12 @@ import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import type { ErrorFilters } from './filters.ts';
 
-/** Most errors of a window that are counted: the newest. */
+/** Most errors of a window that are counted, newest first. */
 export const mostErrors = 10_000;
 
 /**
- * The query of the ERROR events that happened in a window, the newest {@link mostErrors} of them;
- * `at` is when. Those whose callers said when have an index of their own.
+ * The query of the newest {@link mostErrors} ERROR events that happened in a window; `at` is when.
+ * Those whose callers said when have their own index.
  */
 export function newestErrors(organization: string, { automationId, errorId, from, to }: ErrorFilters): Condition {
   const wanted = all([
@@ -21,7 +21,7 @@ export function newestErrors(organization: string, { automationId, errorId, from
     where ${wanted} and ${sql.ref(column)} >= ${time(from)} and ${sql.ref(column)} < ${time(to)} and ${conditions}
     order by ${sql.ref(column)} desc, id desc limit ${sql.lit(mostErrors)}
   `;
-  // Accepted before they happened, or after: so Postgres leaves out partitions.
+  // Bounds on the time of acceptance let Postgres prune partitions.
   const accepted = sql`occurred_at is not null
     and created_at >= ${time(new Date(from.getTime() - mostAhead))}
     and created_at < ${time(new Date(to.getTime() + mostAgo))}`;

@@ -5,7 +5,7 @@ import { automationsOf } from './automations-of.ts';
 import { duration } from './duration.ts';
 import { readAs } from './read-as.ts';
 
-/** Most automations that are read: those with the smallest ids. */
+/** Most automations read: those with the smallest ids. */
 const most = 2_000;
 
 /** An automation and its newest executions, newest first. */
@@ -31,8 +31,8 @@ interface RunsRow {
 }
 
 /**
- * Automations in the order of their ids, each with its newest executions, up to `count`: all
- * automations, or those given.
+ * All automations, or those given, in the order of their ids, each with up to `count` of its newest
+ * executions.
  */
 export function newestRuns(
   db: Database,

@@ -4,8 +4,8 @@ import type { Condition } from './conditions.ts';
 import type { EventRow } from './stored-event.ts';
 
 /**
- * Bytes of the texts of a page's events, as Postgres stores them: the page ends with the event that
- * exceeds it. V8 holds a text in at most twice as many.
+ * Bytes of the texts of a page's events, as Postgres stores them; the page ends with the event that
+ * exceeds it. V8 needs at most twice as many.
  */
 export const mostBytes = 2 * 1024 * 1024;
 
@@ -15,13 +15,13 @@ const textBytes = sql.raw(optionalFields.map(({ column }) => `octet_length(${col
 export interface Fitting {
   /** Bytes of the texts of this row and those before. */
   bytes: number;
-  /** The number of rows, with those left out. */
+  /** The number of rows, including those left out. */
   found: number;
 }
 
 /**
- * The query of the first events of a query, as many as fit into a page by the bytes of their texts,
- * at least one. In the order of the column `number`. `most`: the bytes of the page.
+ * Limits a query to the first events whose texts fit into a page of `most` bytes, at least one, in
+ * the order of the column `number`.
  */
 export function fitting(events: Condition, most = mostBytes): Condition {
   return sql`
@@ -33,7 +33,7 @@ export function fitting(events: Condition, most = mostBytes): Condition {
   `;
 }
 
-/** True if the rows are not all that their query found. */
+/** True if the query found more than these rows. */
 export function isCut(rows: readonly (EventRow & Fitting)[]): boolean {
   return rows.length < (rows[0]?.found ?? 0);
 }

@@ -4,13 +4,13 @@ export interface PageRequest<Position> {
   limit: number;
   /** The position at which the page before ended; undefined for the first page. */
   after?: Position | undefined;
-  /** Most bytes of the texts of its events; the usual ones unless set. */
+  /** Most bytes of the texts of its events. Default: the usual bound. */
   mostBytes?: number;
 }
 
 /**
- * A part of a list. A page of a search may hold fewer items than its limit, even none, and still
- * have a `next`: the search used up its time.
+ * A part of a list. A page of a search that used up its time may hold fewer items than its limit,
+ * even none, and still have a `next`.
  */
 export interface Page<Item, Position> {
   items: Item[];

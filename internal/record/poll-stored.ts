@@ -12,10 +12,10 @@ import type { StoredSince, StreamPosition } from './stream.ts';
 const dayMs = 24 * 3_600_000;
 
 /**
- * The events that became visible between two snapshots, and their executions. Commits do not come
- * in the order of `created_at`, so times alone would miss events or repeat them; snapshots tell
- * exactly. The search begins an overlap before the newest event sent, one day before now at the
- * earliest. An event that arrives later than that is not found.
+ * The events that became visible between two snapshots, and their executions. Commits do not follow
+ * the order of `created_at`, so times alone would miss or repeat events; snapshots are exact. The
+ * search begins an overlap before the newest event sent, but at most one day ago. An event that
+ * arrives even later is not found.
  */
 export function pollStored(
   db: Database,
@@ -56,8 +56,8 @@ interface Snapshot {
 }
 
 /**
- * What is visible now. A replica does not list the transactions under way: its snapshot ends before
- * the first of them.
+ * What is visible now. A replica does not list transactions under way: its snapshot ends before the
+ * first of them.
  */
 async function readSnapshot(trx: Reading): Promise<Snapshot> {
   const { rows } = await sql<Snapshot>`
@@ -71,7 +71,7 @@ async function readSnapshot(trx: Reading): Promise<Snapshot> {
   return row;
 }
 
-/** The transaction that stored an event: of its row, unless that was written again since. */
+/** The transaction that stored an event: that of its row, unless the row was rewritten. */
 const storedBy = sql`coalesce(rewritten.stored_by, ${writtenBy('events')})`;
 
 interface Batch extends StreamPosition {
@@ -81,8 +81,8 @@ interface Batch extends StreamPosition {
 }
 
 /**
- * In order of `created_at` and id: the newest, as many as fit into a page by the bytes of their
- * texts, and the total before the limits.
+ * Reads the newest events whose texts fit into a page, in order of `created_at` and id, with the
+ * total before the limits.
  */
 async function readBetween(
   trx: Reading,
@@ -127,7 +127,7 @@ async function readExecutions(trx: Reading, organization: string, events: EventR
   return rows.map(executionOf);
 }
 
-/** The newest event of the last day, or the begin of that day. */
+/** The newest event of the last day, or the start of that day. */
 async function newestEvent(trx: Reading, organization: string, now: Date): Promise<string> {
   const begin = new Date(now.getTime() - dayMs);
   const { rows } = await sql<{ created_at: Date }>`
@@ -142,7 +142,7 @@ function beginOf({ newestAt }: StreamPosition, now: Date, overlapMs: number): Da
   return new Date(Math.max(Date.parse(newestAt), now.getTime() - dayMs) - overlapMs);
 }
 
-/** Not later than now: an event of a clock that is ahead would hide the others. */
+/** Never later than now: an event from a fast clock would hide the others. */
 function laterOf(before: string, newest: Date | undefined, now: Date): string {
   const later = Math.max(Date.parse(before), newest?.getTime() ?? 0);
   return new Date(Math.min(later, Math.max(now.getTime(), Date.parse(before)))).toISOString();

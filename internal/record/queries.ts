@@ -31,14 +31,14 @@ import { WriteRate } from './write-rate.ts';
 
 export interface QueryOptions {
   /**
-   * Time after which a search answers with what it has found, in ms: well below the statement
+   * Time after which a search answers with what it has found, in ms; well below the statement
    * time-out.
    */
   searchMs: number;
   /** How long after newer events a stream still notices an event, in ms. */
   overlapMs: number;
   /**
-   * Rows a second that searches, figures and exports of this process may read while workers store
+   * Rows a second that this process may read for searches, figures and exports while workers store
    * many events.
    */
   busyRowsPerSecond: number;
@@ -47,18 +47,18 @@ export interface QueryOptions {
 /** Figures that suit a statement time-out of 5 s. */
 export const defaultQueryOptions: QueryOptions = { searchMs: 1_000, overlapMs: 120_000, busyRowsPerSecond: 50_000 };
 
-/** As many at other times, unless more is set: half of the time of a core. */
+/** Rows a second at other times, unless more is set: half the time of a core. */
 const idleRowsPerSecond = 250_000;
 
-/** Rows that figures read at most, about, and how long they may wait for the budget, in ms. */
+/** About the most rows that figures read, and how long they may wait for the budget, in ms. */
 const [rowsOfFigures, figuresWithinMs] = [10_000, 5_000];
 
 /** The read operations of one database. The first argument of each is the organization. */
 export type Queries = ReturnType<typeof createQueries>;
 
 /**
- * Binds the operations to a database, which the caller opens and destroys. This is the only list of
- * them: {@link decorated} makes others of it.
+ * Binds the operations to a database, which the caller opens and destroys. This is their only list:
+ * {@link decorated} derives others from it.
  */
 export function createQueries(db: Database, options: QueryOptions = defaultQueryOptions) {
   const writes = new WriteRate(db);
@@ -70,7 +70,7 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     <Query extends unknown[], Result>(read: (db: Database, ...query: Query) => Result) =>
     (...query: Query): Result =>
       read(db, ...query);
-  /** One that reads many rows: as many as `rowsOf` tells. */
+  /** An operation that reads many rows: as many as `rowsOf` says. */
   const figures =
     <Query extends unknown[], Result>(
       read: (db: Database, ...query: Query) => Promise<Result>,
@@ -78,7 +78,7 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     ) =>
     (...query: Query): Promise<Result> =>
       budget.run(() => read(db, ...query), { rows: rowsOfFigures, rowsOf, withinMs: figuresWithinMs });
-  /** One that goes through slices until a page is full. */
+  /** An operation that reads slices until a page is full. */
   const search =
     <Filters, Page, Result>(
       read: (db: Database, organization: string, filters: Filters, page: Page, search: SearchOptions) => Result,
@@ -88,12 +88,12 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
   const countedErrors = figures(listErrors, ({ counted }) => counted);
   return {
     listAutomations: figures(listAutomations, ({ items }) => sum(items.map((item) => item.window).map(executionsOf))),
-    // Its executions are read for the window, and again for the series.
+    // It reads its executions for the window, and again for the series.
     getAutomation: figures(getAutomation, (automation) =>
       automation === undefined ? 0 : 2 * executionsOf(automation.window),
     ),
     newestRuns: figures(newestRuns, (automations) => sum(automations.map(({ runs }) => runs.length))),
-    // It reads entries of indexes only.
+    // It reads only index entries.
     countExecutions: figures(countExecutions, (counted) => sum(counted.map(executionsOf)) / 4),
     countRunning: bound(countRunningOf),
     countErrors: figures(countErrors, (counted) => sum(counted.map(({ count }) => count))),
@@ -132,10 +132,10 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** An operation as decorators see it: its first argument is an organization. */
+/** An operation as decorators see it: the first argument is the organization. */
 export type Operation = (organization: string, ...query: unknown[]) => unknown;
 
-/** The same operations, each as `around` makes it. It keeps their arguments and their results. */
+/** The same operations, each wrapped by `around`, which keeps arguments and results. */
 export function decorated(queries: Queries, around: (name: keyof Queries, operation: Operation) => Operation): Queries {
   const entries = Object.entries(queries) as [keyof Queries, Operation][];
   return Object.fromEntries(entries.map(([name, operation]) => [name, around(name, operation)])) as Queries;

@@ -6,9 +6,8 @@ import { withRole } from './role-of-queries.ts';
 export type Reading = Kysely<Tables>;
 
 /**
- * Runs queries of one organization, each in a read-only transaction of its own that begins with
- * {@link settingsOf}, in one round trip. The one session of an embedded database runs all of them
- * in one transaction.
+ * Runs queries of one organization, each in its own read-only transaction with {@link settingsOf},
+ * in one round trip. The one session of an embedded database runs all of them in one transaction.
  */
 export function readAs<T>(db: Database, organization: string, work: (reading: Reading) => Promise<T>): Promise<T> {
   return withRole(db, (role) => {
@@ -25,11 +24,11 @@ export function readAs<T>(db: Database, organization: string, work: (reading: Re
 }
 
 /**
- * The settings of a transaction: it is read-only, and runs as `runledger_reader`, for which
- * row-level security shows one organization only. Postgres plans each query for its values: only
- * then does it skip the partitions of other days. A query uses one core, without JIT compilation,
- * which takes longer than the query. Days are days in UTC. Each transaction sets all this itself,
- * because a pooler may give it a session with other settings.
+ * The settings of a transaction: read-only, as `runledger_reader`, to which row-level security
+ * shows only one organization. Postgres plans each query for its values, since only then does it
+ * skip partitions of other days. A query uses one core and no JIT compilation, which would take
+ * longer than the query. Days are in UTC. Each transaction sets all this, because a pooler may give
+ * it any session.
  */
 function settingsOf({ statementTimeout }: Database, organization: string, role: string): RawBuilder<unknown> {
   const timeout = statementTimeout === undefined ? sql`current_setting('statement_timeout')` : String(statementTimeout);

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const burst = 50_000;
 
 /**
- * Rows that a failed read has read, about, in each ms of its time: it does not tell. A core of
- * Postgres reads so many.
+ * Estimate of the rows a failed read scanned per ms, which Postgres does not report: what one core
+ * reads.
  */
 const rowsPerFailedMs = 500;
 
@@ -20,7 +20,7 @@ const realClock: BudgetClock = {
   pause: (ms) => sleep(ms, undefined, { ref: false }),
 };
 
-/** The reads before left no room in time. */
+/** Earlier reads left no room in time. */
 export class BudgetUsedUp extends Error {
   override readonly name = 'BudgetUsedUp';
 }
@@ -28,16 +28,16 @@ export class BudgetUsedUp extends Error {
 interface RunOptions<T> {
   /** Rows that the work reads at most. */
   rows: number;
-  /** The rows that it has read; `rows` if absent. If the work fails, its time counts. */
+  /** The rows that it has read. Default: `rows`. If the work fails, its time counts. */
   rowsOf?: (result: T) => number;
   /** How long the work may wait, in ms. */
   withinMs: number;
 }
 
 /**
- * Bounds the rows a second that long reads of a process read, however many readers there are, so
- * that workers keep the cores of Postgres. It counts rows, not time: on a busy machine each read
- * takes longer, and costs no more. Of a read that fails only the time is known.
+ * Bounds the rows a second that a process's long reads scan, however many readers there are, so
+ * that workers keep Postgres' cores. It counts rows, not time: on a busy machine a read takes
+ * longer but costs no more. For a failed read only the time is known.
  */
 export class ReadBudget {
   readonly #rowsPerSecond: () => Promise<number>;
@@ -47,7 +47,7 @@ export class ReadBudget {
   #countedAt: number;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param rowsPerSecond how many it may be now, above 0. */
+  /** @param rowsPerSecond the bound that holds now, above 0. */
   constructor(rowsPerSecond: () => Promise<number>, clock = realClock) {
     this.#rowsPerSecond = rowsPerSecond;
     this.#clock = clock;
@@ -88,7 +88,7 @@ export class ReadBudget {
     this.#count();
   }
 
-  /** Adds the room since the last time. */
+  /** Adds the room that has accrued since the last call. */
   #count(): void {
     const now = this.#clock.now();
     this.#left = Math.min(burst, this.#left + ((now - this.#countedAt) * this.#rate) / 1_000);

@@ -6,11 +6,11 @@ import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { usesReaderRole } from './role-of-queries.ts';
 
-/** Time between two looks, and longest duration of one, in ms. */
+/** Interval of checks, and longest duration of one, in ms. */
 const intervalMs = 2_000;
 const longestMs = 5_000;
 
-/** Looks at the database of a console: whether it answers, its role, and its lag as a replica. */
+/** Checks the database of a console: whether it answers, its role, and its lag as a replica. */
 export class RecordWatch {
   readonly name = 'record watch';
   readonly #db: Database;
@@ -38,7 +38,7 @@ export class RecordWatch {
     return this.#answeredOnce ? undefined : this.#problem;
   }
 
-  /** How far the replica was behind at the last look, in ms; undefined for a primary. */
+  /** How far the replica was behind at the last check, in ms; undefined for a primary. */
   get lagMs(): number | undefined {
     return this.#lagMs;
   }
@@ -77,10 +77,10 @@ export class RecordWatch {
 }
 
 /**
- * How far a replica is behind, in ms; undefined on a primary. A replica that is connected and has
- * replayed all that it received is not behind, however old the last transaction is. Without a
- * connection it may be behind by as much as that age. A user without `pg_read_all_stats` sees the
- * row of a connected receiver, without its status.
+ * How far a replica is behind, in ms; undefined on a primary. A connected replica that has replayed
+ * all it received is not behind, however old the last transaction is; without a connection it may
+ * be behind by that age. A user without `pg_read_all_stats` sees a connected receiver's row without
+ * its status.
  */
 async function replicaLagMs(db: Database): Promise<number | undefined> {
   const { rows } = await sql<{ lag: number | null }>`

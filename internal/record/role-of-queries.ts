@@ -3,7 +3,7 @@ import { codeOf } from '../store/errors.ts';
 import { readerRole, readerRoleIsComplete } from '../store/reader-role.ts';
 import { sql } from '../store/sql.ts';
 
-/** How long a look at the role holds, in ms: it costs more than most queries. */
+/** How long a check of the role is valid, in ms: it costs more than most queries. */
 const holdsMs = 5_000;
 
 /** SQLSTATEs of a role that is gone, or that lacks rights. */
@@ -16,7 +16,7 @@ interface Look {
 
 const looks = new WeakMap<Database, Look>();
 
-/** True if queries run as `runledger_reader` from now on. Looks now. */
+/** Checks the role now. True if queries run as `runledger_reader` from now on. */
 export async function usesReaderRole(db: Database): Promise<boolean> {
   const at = performance.now();
   const complete = await look(db);
@@ -32,8 +32,8 @@ async function look(db: Database): Promise<boolean> {
 
 /**
  * Runs queries with their role: `runledger_reader` if it is complete, otherwise `none`. Only the
- * first queries wait for a look. A look holds for 5 s: the next queries are followed by another. If
- * the role fails, it looks again and repeats the queries.
+ * first queries wait for a check. It is valid for 5 s; queries after that trigger another. If the
+ * role fails, it checks again and repeats the queries.
  */
 export async function withRole<T>(db: Database, work: (role: string) => Promise<T>): Promise<T> {
   const known = looks.get(db);
@@ -48,7 +48,7 @@ export async function withRole<T>(db: Database, work: (role: string) => Promise<
   }
 }
 
-/** Looks without making anybody wait. After an error the last look holds for another 5 s. */
+/** Checks in the background. After an error the last check stays valid for another 5 s. */
 function lookAgain(db: Database, known: Look): void {
   known.at = performance.now();
   usesReaderRole(db).catch(() => undefined);

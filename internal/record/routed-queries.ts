@@ -4,7 +4,7 @@ import type { StoredSince, StreamPosition } from './stream.ts';
 
 /** Where organizations are: their database, and its snapshot after which streams continue. */
 export interface Places {
-  /** True once that is known. */
+  /** True once the places are known. */
   readonly isKnown: boolean;
   placeOf(organization: string): { database: string; streamSince: string | undefined };
 }
@@ -24,7 +24,7 @@ export function routeRecord(records: ReadonlyMap<string, Queries>, places: Place
   };
 }
 
-/** @throws {RequestError} before it is known. */
+/** @throws {RequestError} before the places are known. */
 function placeOf(places: Places, organization: string): ReturnType<Places['placeOf']> {
   if (!places.isKnown) throw unavailable('The record cannot be read now.');
   return places.placeOf(organization);
@@ -37,7 +37,7 @@ function recordOf(records: ReadonlyMap<string, Queries>, database: string): Quer
   throw unavailable('The record cannot be read now.', new Error(`DATABASE_URLS lacks the database ${database}`));
 }
 
-/** An export stays in the database in which it began: its rows stay there after a move. */
+/** An export stays in the database where it began: its rows remain there after a move. */
 async function* exportFrom(
   record: () => Queries,
   query: Parameters<Queries['exportEvents']>,
@@ -45,7 +45,7 @@ async function* exportFrom(
   yield* record().exportEvents(...query);
 }
 
-/** A position of another database: the organization has moved since. */
+/** Polls. With a position in another database, the organization has moved since. */
 async function pollStored(
   records: ReadonlyMap<string, Queries>,
   places: Places,
@@ -55,7 +55,7 @@ async function pollStored(
 ): Promise<StoredSince> {
   const { database, streamSince } = placeOf(places, organization);
   const record = recordOf(records, database);
-  // An id from before there were several databases names none: it is of the first one.
+  // An id from before there were several databases names none and means the first one.
   const from = since && { ...since, database: since.database ?? [...records.keys()][0] };
   const poll = async (position: StreamPosition | undefined): Promise<StoredSince> =>
     named(await record.pollStored(organization, position, limit), database);
@@ -63,12 +63,13 @@ async function pollStored(
   const left = records.get(from.database);
   const rest = left === undefined ? [] : await pollRest(left, organization, from, limit);
   const newestAt = rest.at(-1)?.position.newestAt ?? from.newestAt;
-  // The `until` of a position within a batch is of the database that the organization has left.
+  // The `until` of a position within a batch belongs to the database that the organization has
+  // left.
   const until = from.after === undefined ? from.until : undefined;
   return joined([...rest, await poll({ since: streamSince, newestAt, until, database })]);
 }
 
-/** What the database that an organization has left stored since: it stores nothing more. */
+/** What an organization's former database has stored since; it stores nothing more. */
 async function pollRest(
   record: Queries,
   organization: string,
@@ -90,7 +91,7 @@ function named(stored: StoredSince, database: string | undefined): StoredSince {
   };
 }
 
-/** Polls one after another as one. A later state of an execution replaces the earlier one. */
+/** Joins consecutive polls. A later state of an execution replaces the earlier one. */
 function joined(parts: readonly StoredSince[]): StoredSince {
   const last = parts.at(-1);
   if (last === undefined) throw new Error('there is no poll to join');

@@ -8,7 +8,7 @@ import { BudgetUsedUp } from './read-budget.ts';
 type Serve = <T>(operation: keyof Queries, query: () => Promise<T>) => Promise<T>;
 
 /**
- * The operations as readers get them: timed, and with errors of Postgres as a `RequestError` that
+ * The operations as readers get them: timed, and with Postgres errors as a `RequestError` that
  * tells readers to retry.
  */
 export function serveRecord(record: Queries, metrics: ConsoleMetrics): Queries {

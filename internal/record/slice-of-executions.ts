@@ -12,7 +12,7 @@ import type { Slice } from './fill-page.ts';
 import type { ExecutionFilters } from './filters.ts';
 import type { Reading } from './read-as.ts';
 
-/** Which executions a slice has. */
+/** Selects the executions of a slice. */
 export interface SliceOptions {
   organization: string;
   /** Conditions that an index serves. */
@@ -68,7 +68,7 @@ export function rowsThatMatch({ state, anomaly, warning }: ExecutionFilters): Co
   ]);
 }
 
-/** The slice whose rows these are, the last one among them if it is full. */
+/** The slice of these rows; a full one includes the last row. */
 export function sliceOf<Row extends ExecutionKey & Numbered>(
   rows: Row[],
   { size }: SliceOptions,

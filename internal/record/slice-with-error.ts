@@ -17,23 +17,23 @@ interface Times {
   until: Date;
 }
 
-/** A row, with what holds for the slice. */
+/** A row, with facts about the whole slice. */
 interface Row extends ExecutionRow, Numbered {
-  /** No event of it was accepted before. */
+  /** No event of the slice was accepted before this time. */
   begin: Date;
-  /** No event of it was accepted or occurred later. */
+  /** No event of the slice was accepted or occurred after this time. */
   end: Date;
   /** Its executions end soon after the last of them has begun. */
   short: boolean;
-  /** It is also within the times that the query was given. */
+  /** The slice also lies within the times that the query was given. */
   near: boolean;
 }
 
 /**
- * Reads a slice, and which of its executions have an ERROR with this `error_id`. It takes one query
- * if they began in the day before `to` (or now), otherwise two. Beside workers that drain a queue
- * each query waits for a core. It reads all errors meanwhile, of any execution. If some executions
- * are long these may be too many: then it resolves with undefined.
+ * Reads a slice, and which of its executions have an ERROR with this `error_id`. Takes one query if
+ * they began in the day before `to` (or now), otherwise two: while workers drain a queue, each
+ * query waits for a core. It reads all errors of that time, of any execution. With long executions
+ * these may be too many: then it resolves with undefined.
  */
 export async function readSliceWithError(
   trx: Reading,
@@ -41,7 +41,7 @@ export async function readSliceWithError(
   options: SliceOptions,
   meanwhile: Times = aroundTheNewest(options),
 ): Promise<Slice<ExecutionRow, ExecutionPosition> | undefined> {
-  // Only times in the text of a query spare Postgres the partitions of other days.
+  // Postgres prunes partitions only by times that the query itself states.
   const [from, until] = [time(meanwhile.from), time(meanwhile.until)];
   const { rows } = await sql<Row>`
     with slice as materialized (${rowsOfSlice(options)}),

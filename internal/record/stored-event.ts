@@ -6,7 +6,7 @@ import { sql } from '../store/sql.ts';
 /** An event as readers see it: the answer that its caller got, its id, and when it happened. */
 export interface StoredEvent extends RecordedEvent {
   id: string;
-  /** As `created_at`; null if the caller did not say. */
+  /** In the form of `created_at`; null if the caller did not say. */
   occurred_at: string | null;
 }
 

@@ -2,8 +2,8 @@ import type { Execution } from './execution.ts';
 import type { EventPosition, StoredEvent } from './stored-event.ts';
 
 /**
- * A place in the stream of what is stored. It holds all that another process needs to continue
- * without a gap or a repeat. `since` and `until` are snapshots of Postgres.
+ * A place in the stream of stored events. It holds all that another process needs to continue
+ * without a gap or a repeat. `since` and `until` are Postgres snapshots.
  */
 export interface StreamPosition {
   /** Everything that was visible in this snapshot has been sent. */
@@ -26,7 +26,7 @@ export interface StreamedEvent {
 /** What was stored since a position. */
 export interface StoredSince {
   /**
-   * The newest of them, up to the limit and the bytes of a page, in order of `created_at` and id.
+   * The newest events, up to the limit and the bytes of a page, in order of `created_at` and id.
    */
   events: StreamedEvent[];
   /** The executions of these events as they are now. */

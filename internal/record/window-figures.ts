@@ -21,8 +21,8 @@ interface Bounds {
 }
 
 /**
- * The query of the figures of executions of one automation that began in a window: of the newest,
- * up to `most`. `automation` is an expression.
+ * The query of the figures of an automation's executions that began in a window, of the newest
+ * `most`. `automation` is an expression.
  */
 export function figuresOf(
   organization: string,
@@ -54,7 +54,7 @@ export function timesOf({ from, to }: Window): Bounds {
   return { from: time(from), to: time(to) };
 }
 
-/** Without times. */
+/** The figures without their times. */
 export function countsOf(row: FiguresRow): Omit<WindowFigures, 'from' | 'to'> {
   const { running, succeeded, failed } = row;
   const [p50_ms, p95_ms] = row.percentiles?.map(Math.round) ?? [];

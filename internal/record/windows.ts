@@ -11,13 +11,13 @@ export const smallestId = '00000000-0000-0000-0000-000000000000';
 interface TimeWindow {
   /** On `events`: in the window, and before the position. */
   conditions: Condition[];
-  /** Where the next window ends; undefined if this one reaches the oldest event. */
+  /** Resolves with where the next window ends; undefined if this one reaches the oldest event. */
   begin: (trx: Reading) => Promise<EventPosition | undefined>;
 }
 
 /**
  * Windows of days from newer to older, so that Postgres plans only the partitions of one window.
- * The first is the day of the position, or today and all later days; each next one is twice as
+ * The first is the day of the position, or today and all later days; each later one is twice as
  * long.
  */
 export function windowsBackwards(
@@ -50,7 +50,8 @@ export function windowsBackwards(
 }
 
 /**
- * The first condition excludes partitions: Postgres does not use a comparison of rows for that.
+ * The condition for events before a position. Its first comparison prunes partitions, which a
+ * comparison of rows would not.
  */
 function before({ createdAt, id }: EventPosition): Condition {
   if (id === smallestId) return sql`created_at < ${time(createdAt)}`;
@@ -58,8 +59,8 @@ function before({ createdAt, id }: EventPosition): Condition {
 }
 
 /**
- * No event was accepted before: the time of the first event of the oldest execution, less what it
- * may be ahead; or the wanted time if later.
+ * A time before which no event was accepted: that of the oldest execution's first event, less what
+ * it may be ahead; or the wanted time if later.
  */
 export async function oldestEvent(
   trx: Reading,

@@ -1,12 +1,12 @@
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 
-/** Rows a second beyond which workers need their cores: some 2,500 events. */
+/** Rows a second beyond which workers need the cores: some 2,500 events. */
 const busyRows = 5_000;
 
 /**
- * Shortest and longest time between two looks that say what happens now, in ms. Sessions report
- * their rows once a second.
+ * Shortest and longest time between two measurements that describe the present, in ms. Sessions
+ * report their rows once a second.
  */
 const [shortestMs, longestMs] = [1_000, 3_000];
 
@@ -15,7 +15,7 @@ interface Look {
   rows: number;
 }
 
-/** Looks at how many rows are written into a database. */
+/** Measures how many rows are written to a database. */
 export class WriteRate {
   readonly #db: Database;
   #last: Look | undefined;
@@ -25,7 +25,7 @@ export class WriteRate {
     this.#db = db;
   }
 
-  /** True if many rows are written now, or if the last look is too old to know. */
+  /** True if many rows are written now, or if the last measurement is too old to tell. */
   async isBusy(): Promise<boolean> {
     const before = this.#last;
     const at = performance.now();

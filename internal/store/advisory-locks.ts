@@ -1,17 +1,17 @@
 /**
- * Runledger's own numbers of advisory locks; each lock ends with its transaction. A released number
- * never changes: processes of two releases exclude each other by it.
+ * The numbers of Runledger's advisory locks. Each lock ends with its transaction. A released number
+ * never changes: it keeps processes of two releases apart.
  */
 export const advisoryLocks = {
-  /** One run of the migrations at a time. The number is that of Kysely's own lock. */
+  /** One run of the migrations at a time. The number is the one that Kysely's migrator uses. */
   migration: 3_853_314_791_062_309_107n,
   /** One run of maintenance at a time. */
   maintenance: 7_215_004_112n,
-  /** Concurrent grants on one table fail. */
+  /** One process grants rights at a time: concurrent grants on one table fail. */
   readerRole: 7_215_004_113n,
   /** One tick of the controllers at a time. */
   tick: 7_215_004_114n,
-  /** Creates the index of a partitioned table itself. */
+  /** One process creates the index of a partitioned table itself at a time. */
   parentIndex: 7_215_004_115n,
   /** One process builds indexes at a time. */
   indexBuild: 7_215_004_116n,

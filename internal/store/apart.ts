@@ -2,7 +2,7 @@ import type { Tables } from './database.ts';
 import { isOfStatement } from './errors.ts';
 import { sql, type Transaction } from './sql.ts';
 
-/** An item that could not be worked on, alone. */
+/** An item whose work failed even alone. */
 export interface Failed<T> {
   readonly item: T;
   readonly error: unknown;
@@ -10,7 +10,7 @@ export interface Failed<T> {
 
 /**
  * How one transaction works for several organizations. {@link together} is the fast way: one call
- * for all, and an error is everybody's. {@link Apart} is the way after such an error.
+ * for all, and an error fails them all. {@link Apart} takes over after such an error.
  */
 export interface Turns {
   /** The organizations whose work failed, or that wait, with the error or undefined. */
@@ -21,7 +21,7 @@ export interface Turns {
     items: readonly T[],
     work: (part: readonly T[]) => Promise<R>,
   ): Promise<R[]>;
-  /** As `run`, but finds the single items that fail. The others are done. */
+  /** As `run`, but singles out the items that fail. The others are done. */
   runEach<T>(
     trx: Transaction<Tables>,
     items: readonly T[],
@@ -40,8 +40,8 @@ export const together: Turns = {
 };
 
 /**
- * Works within savepoints, and halves the items of a call that fails: of 1,000 organizations, 20
- * more calls find the one at fault. That one is set aside for the rest of the transaction.
+ * Works within savepoints, and halves the items of a call that fails: among 1,000 organizations, 20
+ * more calls find the faulty one. It is set aside for the rest of the transaction.
  */
 export class Apart implements Turns {
   readonly setAside = new Map<string, unknown>();
@@ -84,7 +84,7 @@ export class Apart implements Turns {
   }
 }
 
-/** @throws an error after which the connection is of no more use. */
+/** @throws an error after which the connection is unusable. */
 async function halving<T>(
   trx: Transaction<Tables>,
   items: readonly T[],

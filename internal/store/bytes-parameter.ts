@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
 
 /**
- * Several byte strings as the rows of a parameter: `select bytes from …`, with `columns` beside.
- * They travel as one: the client writes an array of bytes as a text of hexadecimal digits. The
- * names of columns become part of the statement.
+ * Several byte strings as rows: `select bytes from …`, with `columns` beside them. They travel as
+ * one parameter, since the client would write an array of bytes as hexadecimal text. Column names
+ * become part of the statement.
  */
 export function rowsOfBytes(bytes: readonly Buffer[], columns: Readonly<Record<string, RawBuilder<unknown>>>) {
   const lengths = bytes.map(({ length }) => length);

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** The clock of Postgres beside that of this process, in ms. */
+/** The clock of Postgres compared with that of this process, in ms. */
 export interface Clock {
   /** The time of Postgres, since the Unix epoch. */
   now: number;
-  /** How far this process is ahead of Postgres, or behind it (negative), at least. */
+  /** The least by which this process is ahead of Postgres; negative if it is behind. */
   ahead: number;
 }
 
 /**
- * Reads the clock of Postgres. Whatever deletes, decides by it: the clock of one process may be
- * wrong by years. Rejects while Postgres is unavailable.
+ * Reads the clock of Postgres. All deletions go by it: the clock of a single process may be wrong
+ * by years. Rejects while Postgres is unavailable.
  */
 export async function readClock(db: Database): Promise<Clock> {
   const asked = Date.now();

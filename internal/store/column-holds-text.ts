@@ -1,15 +1,15 @@
 import { sql, type RawBuilder } from 'kysely';
 import { foldedText } from '../event/folded-text.ts';
 
-/** Letters that fold to two, by these. */
+/** Letters that fold to two, by those two. */
 const pairs: Readonly<Record<string, string>> = { ss: 'ßẞ', 'i\u0307': 'İ' };
 
 /** Letters that fold to another one without being its capital. */
 const others: Readonly<Record<string, string>> = { σ: 'ς' };
 
 /**
- * A class of a regular expression with every character that NFKC changes, or that it may join with
- * the one before; and some more. In Postgres and in JavaScript alike up to U+FFFF.
+ * A regular expression class with every character up to U+FFFF that NFKC changes or may join with
+ * the one before, and some more. Postgres and JavaScript read it alike.
  */
 export const unsettled = [
   String.raw`\u00a0\u00a8\u00aa\u00af\u00b2-\u00b5\u00b8-\u00ba\u00bc-\u00be\u0132\u0133\u013f\u0140\u0149\u017f`,
@@ -24,9 +24,9 @@ export const unsettled = [
 const unsettledBeyond = String.raw`\U00010000-\U0001f2ff\U0001fbf0-\U0001fbff\U0002f800-\U0002fa1f\U000e0000-\U000e01ef`;
 
 /**
- * True where a column contains a text as `holdsText` says, whatever the locale of the database:
- * `lower` and `ilike` change only the letters that the locale knows. `normalize` costs ten times
- * the search: texts that it would not change are spared.
+ * True where a column contains a text in the sense of `holdsText`, whatever the database's locale:
+ * `lower` and `ilike` change only letters that the locale knows. `normalize` costs ten times the
+ * search, so it runs only on texts that it may change.
  */
 export function columnHoldsText(column: RawBuilder<unknown>, part: string): RawBuilder<boolean> {
   const isNormal = sql`(octet_length(${column}) = char_length(${column})
@@ -48,7 +48,7 @@ function patternOf(part: string): string {
   return pattern;
 }
 
-/** Letters of which the first or the last letter of a text may be a half. */
+/** Letters of which the first or last letter of a text may be one half. */
 function halvesAt(letters: readonly string[], at: number): string {
   const letter = letters[at] ?? '';
   const fits = (pair: string): boolean =>

@@ -6,10 +6,13 @@ import type { ConsoleAutomationsTable } from './tables/owners-tables.ts';
 
 export type ConsoleAutomation = Selectable<ConsoleAutomationsTable>;
 
-/** Most automations that an organization declares in the console: as many as by resources. */
+/**
+ * Most automations that an organization may declare in the console; the bound for resources is the
+ * same.
+ */
 const most = 10_000;
 
-/** Reads and writes the declarations that owners make in the console, of one organization each. */
+/** Reads and writes the declarations that owners make in the console. */
 export class ConsoleAutomations {
   readonly #databaseOf: (organization: string) => Database;
 
@@ -30,7 +33,10 @@ export class ConsoleAutomations {
     return row?.spec;
   }
 
-  /** Makes or replaces a declaration. Resolves with false beyond the bound of an organization. */
+  /**
+   * Creates or replaces a declaration. Resolves with false when the organization has reached its
+   * bound.
+   */
   async save(organization: string, automationId: string, spec: object): Promise<boolean> {
     const insert = sql`
       insert into console_automations (organization, automation_id, spec)
@@ -70,12 +76,12 @@ export class ConsoleAutomations {
   }
 }
 
-/** All of them in a database, for a controller. */
+/** All console declarations of a database, for a controller. */
 export async function readConsoleAutomations(trx: Transaction<Tables>): Promise<ConsoleAutomation[]> {
   return trx.selectFrom('console_automations').selectAll().execute();
 }
 
-/** A text that changes with any of them. */
+/** A text that changes whenever one of them does. */
 export async function versionOfConsoleAutomations(trx: Transaction<Tables>): Promise<string> {
   const { rows } = await sql<{ version: string }>`
     select concat(count(*), '/', max(generation)) as version from console_automations

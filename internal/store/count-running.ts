@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { RunningExecutions } from '../event/outcome/maintenance-report.ts';
 import type { Database } from './database.ts';
 
-/** Most executions that are counted: bounds the cost to about half a second. */
+/** Most executions that are counted, which takes about half a second. */
 const most = 1_000_000;
 
 /**
- * Counts running executions, up to a million: beyond that, both figures are too low.
- * `overdueBefore`: ms since the Unix epoch.
+ * Counts running executions, up to a million; beyond that both figures are too low. `overdueBefore`
+ * is in ms since the Unix epoch.
  */
 export async function countRunning(db: Database, overdueBefore: number): Promise<RunningExecutions> {
   const { rows } = await sql<RunningExecutions>`

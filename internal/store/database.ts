@@ -79,8 +79,8 @@ export type Database = Kysely<Tables> & {
   /** Longest duration of one statement, in ms, if it was opened with one; 0 for no limit. */
   readonly statementTimeout?: number;
   /**
-   * The same database. Each statement runs in a transaction of its own that begins with these
-   * settings, in one round trip. Absent for an embedded database.
+   * The same database, but each statement runs in its own transaction with these settings, in one
+   * round trip. Absent for an embedded database.
    */
   readonly withSettings?: (settings: Settings) => Kysely<Tables>;
 };
@@ -94,8 +94,8 @@ export interface PostgresOptions {
    */
   statementTimeout: number;
   /**
-   * False sends statements unprepared. For texts that depend on filters: each would stay prepared
-   * in every connection. Default: true. Behind a pooler no statement is prepared.
+   * Default: true. False sends statements unprepared, for texts that depend on filters: each would
+   * stay prepared in every connection. Behind a pooler no statement is prepared.
    */
   preparesStatements?: boolean;
   /** Shown in `pg_stat_activity`. */
@@ -103,7 +103,8 @@ export interface PostgresOptions {
   /** Receives errors of idle connections; the pool replaces such a connection. */
   onIdleError: (error: Error) => void;
   /**
-   * Called once when the server may lose commits in a crash, with a sentence for each such setting.
+   * Called once if a crash of the server may lose commits, with a sentence for each setting at
+   * fault.
    */
   onNotDurable: (missing: string[]) => void;
   /** Receives the live counters of the pool. */
@@ -153,7 +154,9 @@ export function openPostgres(options: PostgresOptions): Database {
   return Object.assign(db, { statementTimeout: options.statementTimeout, withSettings });
 }
 
-/** Without the migrator's lock of a session, which a pooler would keep: migrate.ts has its own. */
+/**
+ * Without the migrator's session lock, which a pooler would keep: migrate.ts takes its own lock.
+ */
 class Dialect extends PostgresDialect {
   override createAdapter(): PostgresAdapter {
     return new AdapterWithoutLock();

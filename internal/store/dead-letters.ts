@@ -11,10 +11,10 @@ const keyLength = 255;
 
 /**
  * Stores an event that Postgres rejects, with the reason. Resolves with true when it is new; safe
- * twice. With a key, the log gets an act that names it.
+ * to repeat. With a key, the log gets an act that names it.
  */
 export function keepDeadLetter(db: Database, event: AcceptedEvent, reason: string, macKey?: MacKey): Promise<boolean> {
-  // Postgres may not read the bytes of a seal as JSON. It is made again.
+  // Postgres may be unable to read the bytes of a seal as JSON. It can be made again.
   const { seal: _seal, ...letter } = event;
   const organization = storable(event.organization, keyLength);
   return db.transaction().execute(async (trx) => {
@@ -51,7 +51,7 @@ export async function noteDeletedLetters(
   await appendAct(db, macKey, { organization, kind: 'dead-letters-deleted', by, details });
 }
 
-/** An act stays for ever: the rejected value may be an id that is a text. */
+/** An act stays forever, and the rejected value may be an id that holds text. */
 function uuidOf(id: string): string {
   return isUuid(id) ? id.toLowerCase() : 'no-uuid';
 }

@@ -3,7 +3,7 @@ import { Kysely, PGliteDialect, type Driver } from 'kysely';
 import type { Database, Tables } from './database.ts';
 
 /**
- * Opens the embedded Postgres of standalone in a folder. Its one session runs statements and
+ * Opens standalone's embedded Postgres in a folder. Its one session runs statements and
  * transactions in turn.
  */
 export async function openEmbedded(folder: string): Promise<Database> {
@@ -12,8 +12,8 @@ export async function openEmbedded(folder: string): Promise<Database> {
 }
 
 /**
- * Lends the one connection to one caller at a time. Without it, kysely's driver would run a
- * statement of any caller within the transaction that is open, and lose it if that rolls back.
+ * Lends the one connection to one caller at a time. Otherwise Kysely's driver would run other
+ * callers' statements in the open transaction, and a rollback would lose them.
  */
 class InTurn extends PGliteDialect {
   override createDriver(): Driver {

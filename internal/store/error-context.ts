@@ -1,7 +1,7 @@
 import { isoDay } from './partitions/days.ts';
 import type { DayRange } from './partitions/partitions.ts';
 
-/** Adds the days of the partition to an error's message; its code stays. */
+/** Adds the partition's days to an error's message, and keeps its code. */
 export async function withDaysInError(range: DayRange, work: () => Promise<void>): Promise<void> {
   try {
     await work();

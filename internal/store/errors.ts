@@ -23,7 +23,7 @@ export function isDataError(error: unknown): boolean {
 
 /**
  * True when only this work is at fault: Postgres refuses its data, it took too long, or our code
- * failed on it. From a savepoint, the transaction can continue with the work of others.
+ * failed on it. The transaction can return to a savepoint and continue with other work.
  */
 export function isOfStatement(error: unknown): boolean {
   const code = codeOf(error);
@@ -31,21 +31,21 @@ export function isOfStatement(error: unknown): boolean {
   return code === queryCanceled || isDataError(error);
 }
 
-/** True when the statement holds a row that exists, or holds one row twice. */
+/** True when a row of the statement already exists, or occurs in it twice. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === uniqueViolation;
 }
 
 /**
- * The organizations that have left the database, if it refused a statement because of them;
- * otherwise undefined.
+ * The organizations that have left the database, if it refused a statement for that; otherwise
+ * undefined.
  */
 export function movedOrganizations(error: unknown): ReadonlySet<string> | undefined {
   if (codeOf(error) !== 'RL001') return undefined;
   return new Set(String((error as { detail?: string }).detail).split('\n'));
 }
 
-/** True when a statement took longer than the statement time-out, or the client's. */
+/** True when a statement exceeded the statement time-out or the client's time-out. */
 export function isTimeout(error: unknown): boolean {
   return codeOf(error) === queryCanceled || messageOf(error) === 'Query read timeout';
 }
@@ -56,30 +56,30 @@ export function isForbidden(error: unknown): boolean {
 }
 
 /**
- * SQLSTATEs that the next attempt may not meet: connection, conflict, resources, operator, system,
- * a schema that is not migrated yet.
+ * SQLSTATEs worth a retry: connection, conflict, resources, operator, system, a schema that is not
+ * migrated yet.
  */
 const passing = /^(?:08|40|53|57|58)...$|^42P01$|^25006$|^28...$|^3D000$/;
 
-/** Messages of the client without a code: for a lost connection, and for none within its time. */
+/** The client's messages without a code: for a lost connection, and for none in time. */
 const lostConnection = /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered/;
 
-/** True when the server does not answer, or not now: not for an error in a statement. */
+/** True when the server does not answer or cannot serve now; false for an error in a statement. */
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return lostConnection.test(messageOf(error));
   return code.length === 5 ? passing.test(code) : /^E[A-Z]+$/.test(code);
 }
 
-/** The SQLSTATE of an error of Postgres, or Node's code of a connection error. */
+/** The SQLSTATE of a Postgres error, or Node's code for a connection error. */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
 /**
- * Postgres rejects a row for the DEFAULT partition, as a violation of an unnamed check, while the
- * partition of its day is created. A retry finds the new partition.
+ * While the partition of a day is created, Postgres rejects its rows in DEFAULT as violations of an
+ * unnamed check. A retry finds the new partition.
  */
 function isPartitionMoved(error: unknown, code: string): boolean {
   return code === checkViolation && (error as { constraint?: string }).constraint === undefined;

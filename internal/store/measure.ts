@@ -5,8 +5,8 @@ import { dayOf, daysFrom } from './partitions/days.ts';
 import { listPartitions, partitionOf } from './partitions/partitions.ts';
 
 /**
- * Reads the state of the partitions: today and the wanted days after it. `now`: ms since the Unix
- * epoch.
+ * Reads the state of the partitions of today and the wanted days after it. `now` is in ms since the
+ * Unix epoch.
  */
 export async function measurePartitions(
   db: Database,

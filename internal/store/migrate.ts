@@ -12,18 +12,18 @@ const migrations = { '0001-baseline': baseline };
 
 export interface MigrateOptions {
   /**
-   * False for an embedded Postgres with one session: then building an index blocks writers.
-   * Default: true.
+   * Default: true. False for an embedded Postgres with one session: building an index then blocks
+   * writers.
    */
   concurrently?: boolean;
-  /** Called if queries cannot run as the reader role, because this user may not create it. */
+  /** Called if queries cannot run as the reader role because this user may not create it. */
   onNoReaderRole?: () => void;
 }
 
 /**
- * Migrates the schema in one transaction under a lock, so that several processes may run at once;
- * then builds missing indexes while workers write. Resolves with the names of the migrations that
- * ran. Rejects when one fails, and changes nothing; also when the database is not in UTF-8.
+ * Migrates the schema in one transaction under a lock, so that several processes may run at once.
+ * Then builds missing indexes while workers write. Resolves with the names of the migrations that
+ * ran. Rejects and changes nothing when one fails, or when the database is not in UTF-8.
  */
 export async function migrateToLatest(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   await requireUtf8(db);
@@ -35,7 +35,7 @@ export async function migrateToLatest(db: Database, options: MigrateOptions = {}
   return ran;
 }
 
-/** Takes the lock before the migrator creates its own tables: two of them would collide. */
+/** Takes the lock before the migrator creates its own tables: two migrators would collide there. */
 function runMigrations(db: Database): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.migration)})`.execute(trx);
@@ -60,9 +60,7 @@ async function isAhead(db: Database): Promise<boolean> {
   return Object.keys(migrations).every((name) => names.has(name)) && names.size > Object.keys(migrations).length;
 }
 
-/**
- * Another encoding cannot hold every text that ingest accepts; events would become dead letters.
- */
+/** Other encodings cannot hold every text that ingest accepts; events would become dead letters. */
 async function requireUtf8(db: Database): Promise<void> {
   const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);
   const encoding = rows[0]?.encoding;

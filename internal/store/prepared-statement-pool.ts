@@ -7,14 +7,14 @@ import { queryWithSettings, type Settings } from './query-with-settings.ts';
 const readOnly = '25006';
 
 /**
- * SQLSTATEs of a missing, different or outdated prepared statement: the schema changed, or a pooler
- * shares the session and was not recognized.
+ * SQLSTATEs of a missing, different or outdated prepared statement: the schema changed, or an
+ * unrecognized pooler shares the session.
  */
 const notPrepared = new Set(['26000', '42P05', '0A000']);
 
 /**
- * Statements that no other may precede in a transaction: those that Postgres runs alone, and the
- * start of a transaction with an isolation level.
+ * Statements that must come first in a transaction: those that Postgres runs alone, and the start
+ * of a transaction with an isolation level.
  */
 const runsAlone = /^\s*(?:(?:create|drop) index concurrently|vacuum|start transaction) /;
 
@@ -26,14 +26,14 @@ export interface SessionOptions {
   prepares: boolean;
   /** True for a connection behind a pooler, once it is open. */
   isPooled: (client: PoolClient) => boolean;
-  /** They begin each transaction behind a pooler. */
+  /** The settings that begin each transaction behind a pooler. */
   settings: Settings;
 }
 
 /**
  * A pool that reuses a connection only after the server reported the end of its last statement.
  * After a client-side time-out or a cut network it closes the connection, since a late answer may
- * arrive. It also closes connections to a read-only server. With `prepares` it prepares each
+ * arrive; it also closes connections to a read-only server. With `prepares` it prepares each
  * statement once per connection, which halves Postgres' CPU time for small batches. When that
  * fails, it stops preparing and sends the statement again; the refused one had not begun. Behind a
  * pooler it prepares nothing, and each transaction begins with its settings.
@@ -41,7 +41,7 @@ export interface SessionOptions {
 export class PreparedStatementPool implements PostgresPool {
   readonly #pool: Pool;
   readonly #taken = new Set<PoolClient>();
-  /** By text: as many as there are statements in the code. */
+  /** By text; the code bounds their number. */
   readonly #statements = new Map<string, { name: string; text: string }>();
   readonly #session: SessionOptions;
   #prepares: boolean;
@@ -61,8 +61,8 @@ export class PreparedStatementPool implements PostgresPool {
   }
 
   /**
-   * The same connections. Each statement runs with these settings, in a transaction of its own and
-   * unprepared. They replace those of a pooler.
+   * The same connections, but each statement runs unprepared in its own transaction with these
+   * settings. They replace the settings used behind a pooler.
    */
   withSettings(settings: Settings): PostgresPool {
     return {
@@ -80,7 +80,7 @@ export class PreparedStatementPool implements PostgresPool {
       doubtful ||= !(error instanceof DatabaseError) || error.code === readOnly;
       throw error;
     };
-    // The pool does not listen while a connection is in use; an unhandled error would end the
+    // The pool does not listen while a connection is in use, and an unhandled error would end the
     // process.
     const onError = (): void => {
       doubtful = true;
@@ -135,7 +135,8 @@ export class PreparedStatementPool implements PostgresPool {
   }
 
   /**
-   * Closes all connections, also those with a statement under way: no caller waits for it any more.
+   * Closes all connections, even those with a statement under way: no caller waits for them any
+   * more.
    */
   async end(): Promise<void> {
     const ended = this.#pool.end();

@@ -7,9 +7,9 @@ export interface Settings {
 }
 
 /**
- * Sends settings and, in the same round trip, another statement after them. Postgres runs both in
- * one transaction, unless the second one is `begin`: then the settings belong to the transaction
- * that it begins. If the settings fail, the second one does not run. Resolves with its result.
+ * Sends settings and another statement in one round trip. Postgres runs both in one transaction; if
+ * the statement is `begin`, the settings belong to the transaction that it begins. If the settings
+ * fail, the statement does not run. Resolves with its result.
  */
 export function queryWithSettings(
   client: PoolClient,
@@ -18,7 +18,7 @@ export function queryWithSettings(
   values: readonly unknown[],
 ): Promise<QueryResult> {
   return new Promise((resolve, reject) => {
-    // The extended protocol: its one Sync at the end is the end of the transaction.
+    // In the extended protocol, the one Sync at the end also ends the transaction.
     const config = { text, values: [...values], queryMode: 'extended' };
     const query = new Query(config, (error, results) => {
       config.values.length = 0;

@@ -6,7 +6,7 @@ import { messageOf } from '../kit/errors/message-of.ts';
 
 /**
  * Errors that waiting cannot solve: wrong credentials (class 28), no such database (3D), no
- * privilege (42), an invalid address. Any other error may come from a server that starts.
+ * privilege (42), an invalid address. Any other may come from a server that is starting.
  */
 const lasting = /^(28...|3D...|42...|ERR_INVALID_.*|ERR_SOCKET_BAD_PORT)$/;
 
@@ -19,9 +19,9 @@ export async function ping(db: Database): Promise<void> {
 }
 
 /**
- * Waits up to `withinMs` for a Postgres that starts, and logs that once.
- * @throws the last error after that time; at once for an error that waiting cannot solve, such as a
- * wrong password.
+ * Waits up to `withinMs` for a Postgres that is starting, and logs that once.
+ * @throws the last error after that time; immediately if waiting cannot help, such as for a wrong
+ * password.
  */
 export async function untilReachable(db: Database, withinMs: number, onWait: (error: unknown) => void): Promise<void> {
   const deadline = performance.now() + withinMs;

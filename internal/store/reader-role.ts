@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
  */
 export const readerRole = 'runledger_reader';
 
-/** The automation of a notification that is about none: a test of a webhook. */
+/** Stands for the automation in a notification about none: a test of a webhook. */
 export const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /** The tables that the role reads: rows of one organization. */
@@ -31,16 +31,16 @@ const readTables = [
   'console_automations',
 ];
 
-/** What the role reads beside: how far the record is behind, for all organizations alike. */
+/** What the role reads besides: how far the record is behind, for all organizations alike. */
 const sharedColumns = {
   controller_state: ['watermark', 'ticked_at', 'blind_reason'],
   record_gaps: ['from_at', 'until_at'],
 } as const;
 
 /**
- * True if this user can take the role, and the role sees the tables of this database and one
- * organization only; false before the first migration too. Postgres 16 distinguishes the right to
- * take a role (SET) from membership.
+ * True if this user can take the role, and the role sees all its tables but only one organization;
+ * false before the first migration too. Postgres 16 distinguishes the right to take a role (SET)
+ * from membership.
  */
 export const readerRoleIsComplete = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)}
@@ -84,9 +84,9 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
 }
 
 /**
- * Creates the reader role, its rights and its policies, as far as they are missing and this user
- * may. Resolves with true if this user can take the role afterwards. Runs with every migration,
- * because an administrator may create the role later.
+ * Creates what is missing of the reader role, its rights and its policies, as far as this user may.
+ * Resolves with true if this user can then take the role. Runs with every migration, because an
+ * administrator may create the role later.
  */
 export async function ensureReaderRole(db: Database): Promise<boolean> {
   if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn} and ${readerRoleCanTest}`))) {
@@ -104,7 +104,7 @@ async function isTrue(db: Database, condition: RawBuilder<unknown>): Promise<boo
   return rows[0]?.holds ?? false;
 }
 
-/** Each part is tried for itself: without CREATEROLE an existing role still gets its rights. */
+/** Tries each part separately: without CREATEROLE an existing role still gets its rights. */
 const createRole = sql`
   do $$
   declare

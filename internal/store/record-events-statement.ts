@@ -13,7 +13,7 @@ export interface ChangeRow {
   to_state: ExecutionState;
   executions: number;
   events: number;
-  /** Executions whose broken order this change shows, by anomaly (`StoredBatch`). */
+  /** Executions whose event order this change shows to be broken, by anomaly (`StoredBatch`). */
   start_missing: number;
   start_repeated: number;
   start_late: number;
@@ -34,7 +34,7 @@ export const timesOfEvent = sql`
   coalesce(occurred_at, created_at) as at, case when occurred_at is not null then created_at end as accepted_at
 `;
 
-/** An execution of its events: a row for each group of them. */
+/** The execution that a group of events gives. */
 export const outcome = sql`
   organization, automation_id, execution_id,
   min(at) as first_event_at,
@@ -53,7 +53,7 @@ export const outcome = sql`
 const noSalt = String.raw`\x` + '00'.repeat(saltSize);
 
 export interface InsertOptions {
-  /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
+  /** An event that is already stored makes the statement fail (`isDuplicate`), or is skipped. */
   duplicates: 'refuse' | 'skip';
   /** Undefined without a log: then no row gets a salt. */
   proof: BatchProof | undefined;

@@ -7,11 +7,11 @@ import { proofOf } from './ledger/leaves-of-batch.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 
 /**
- * Inserts a batch and moves the outcomes of its executions, in one statement. Stored events are
- * ignored, and only inserted rows count, so redelivery changes nothing. Both inserts are sorted by
- * key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
- * sum); `test/support/outcome-oracle.ts` says the same in TypeScript. With `macKey`, the
- * statement also stores the salt of each inserted event, and appends its leaf to the log.
+ * Inserts a batch and updates the outcomes of its executions, in one statement. Events already
+ * stored are ignored and only inserted rows count, so redelivery changes nothing. Both inserts are
+ * sorted by key, so concurrent statements cannot deadlock. The merge is commutative (least,
+ * greatest, sum); `test/support/outcome-oracle.ts` states it in TypeScript. With `macKey`, it also
+ * stores the salt of each inserted event and appends its leaf to the log.
  */
 export async function recordEvents(
   db: Database,
@@ -35,7 +35,7 @@ export async function recordEvents(
 
 /**
  * Assumes that all events are new, and looks for duplicates only after Postgres found one. Looking
- * each time takes a fifth more CPU time of Postgres (test/bench/README.md).
+ * each time would cost Postgres a fifth more CPU time (test/bench/README.md).
  */
 async function insertSkippingDuplicatesOnceMet(
   db: Database,
@@ -50,7 +50,7 @@ async function insertSkippingDuplicatesOnceMet(
     return await insert(events, 'refuse');
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // One of each: equal events in one batch have different salts.
+    // Keeps one of each: equal events in one batch have different salts.
     const once = new Map(events.map((event) => [`${event.id} ${event.organization}`, event]));
     return insert([...once.values()], 'skip');
   }

@@ -1,20 +1,20 @@
 import type { ClientBase } from 'pg';
 
-/** What a new connection has found out. */
+/** What a new connection learned about its server. */
 export interface Session {
-  /** A sentence for each setting that loses commits, and that only the server can change. */
+  /** A sentence for each setting that may lose commits and that only the server can change. */
   missing: string[];
   /** True behind a pooler: each transaction may run in another session of Postgres. */
   pooled: boolean;
 }
 
 /**
- * Prepares a connection before its first use, by statement, because poolers reject startup
- * parameters. A connection whose process id is not that of its backend is behind a pooler. Its
+ * Prepares a connection before its first use, by a statement, because poolers reject startup
+ * parameters. A connection is behind a pooler if its process id is not that of its backend; its
  * session stays as it is, since other clients share it.
  */
 export async function prepareSession(client: ClientBase, statementTimeout: number): Promise<Session> {
-  // Undocumented: the id that the server gave for cancelling.
+  // Undocumented in pg: the process id that the server sent for cancelling.
   const { processID } = client as ClientBase & { processID?: number | null };
   const { rows } = await client.query<{ pid: number; fsync: string }>(
     `select pg_backend_pid() as pid, current_setting('fsync') as fsync`,
@@ -25,11 +25,11 @@ export async function prepareSession(client: ClientBase, statementTimeout: numbe
 }
 
 /**
- * The statement for the settings of a session, or of the transaction that it begins. It turns
+ * The statement with the settings of a session, or of the transaction that it begins. It turns
  * `synchronous_commit` on if it is off: a commit must survive a crash, since its job has left
- * Redis. It sets the ISO date style, in which bounds of partitions are read. And it keeps texts of
- * events out of the server log of Postgres: neither parameters nor, as far as this user may set it,
- * the row that a statement failed on.
+ * Redis. It sets the ISO date style, in which partition bounds are read. And it keeps texts of
+ * events out of Postgres' log: parameters and, if this user may set it, the row that a statement
+ * failed on.
  */
 export function settings(statementTimeout: number, scope: 'session' | 'transaction'): string {
   const local = scope === 'transaction';

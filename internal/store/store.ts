@@ -21,15 +21,16 @@ const clocksDifferMs = 60_000;
 
 export interface StoreOptions {
   /**
-   * Days after today with a partition, and days before today that are kept (0 keeps everything).
+   * Days after today that get a partition, and days before today that are kept (0 keeps
+   * everything).
    */
   partitionsAhead: number;
   retentionDays: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
-  /** With it, each stored event and dead letter gets a leaf in the log. */
+  /** If given, each stored event and dead letter gets a leaf in the log. */
   macKey?: MacKey | undefined;
-  /** Called after each statement: how many of its events were new, and how many it had. */
+  /** Called after each statement with how many of its events were new, and how many it had. */
   onStored?: (stored: number, events: number) => void;
   /** Age at which a running execution is overdue. */
   overdueAfterHours: number;

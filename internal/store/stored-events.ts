@@ -7,23 +7,25 @@ import type { Tables } from './database.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { EventRow } from './tables/events-table.ts';
 
-/** An event after which others follow in the order of acceptance. */
+/** The place of an event in the order of acceptance. */
 export interface Place {
   /** In UTC, as Postgres or ISO 8601 writes it. */
   readonly createdAt: string;
   readonly id: string;
 }
 
-/** Events that follow each other, with their leaves. */
+/** Consecutive events with their leaves. */
 export interface StoredPage {
   readonly ids: readonly string[];
   /** When each was accepted, in ms since the Unix epoch. */
   readonly times: readonly number[];
-  /** Their leaves, one after the other. */
+  /** Their leaves, concatenated. */
   readonly leaves: Buffer;
   /** The last event; undefined if there is none. */
   readonly last: Place | undefined;
-  /** True if an event has lost its texts by an erasure, or by somebody who makes it look so. */
+  /**
+   * True if an event has lost its texts to an erasure, or to somebody who made it look like one.
+   */
   readonly hasErased: boolean;
   /** The event at a position, with the columns that are neither null nor empty. */
   readonly eventAt: (position: number) => StoredEvent;
@@ -31,7 +33,7 @@ export interface StoredPage {
 
 export interface PageOptions {
   organization: string;
-  /** Begins after this event; without it with the oldest one. */
+  /** Begins after this event, or with the oldest one if absent. */
   after?: Place | undefined;
   pageSize: number;
   /** The most events of all pages together. Default: no limit. */
@@ -46,10 +48,10 @@ export const isUnsalted = sql<boolean>`(
 )`;
 
 /**
- * The events of an organization, the oldest first. The last page is empty unless `most` were read.
- * While the caller looks at a page, Postgres reads the next one: no other query may use the
- * connection. A row comes as one text, which takes half the CPU time of an object. A page with a
- * row that cannot be read so comes as objects.
+ * The events of an organization, oldest first. The last page is empty unless `most` were read.
+ * Postgres reads the next page meanwhile, so no other query may use the connection. A row comes as
+ * one text, which takes half the CPU time of an object; a page with an unreadable row is read again
+ * as objects.
  */
 export async function* readStoredEvents(db: Kysely<Tables>, options: PageOptions): AsyncGenerator<StoredPage> {
   const columns = await readColumns(db);
@@ -71,7 +73,7 @@ export async function* readStoredEvents(db: Kysely<Tables>, options: PageOptions
     after = last;
     if (!ends) {
       next = query();
-      // The caller may have ended.
+      // The caller may have stopped reading.
       next.catch(() => undefined);
     }
     const page = pageOf(rows, last, readRow) ?? pageOf((await objects.execute(db)).rows, last, readObject);
@@ -136,7 +138,7 @@ function pageOf<Row>(
   const times: number[] = [];
   let hasErased = false;
   for (const row of rows) {
-    // The page keeps the row only: to keep its JSON costs much time of the garbage collector.
+    // The page keeps only the row: keeping its parsed JSON would cost much garbage collection.
     const event = read(row);
     if (event === undefined) return undefined;
     writeLeaf(leaves, ids.length * leafSize, event.id, digestOfProven(event));

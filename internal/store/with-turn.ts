@@ -3,8 +3,8 @@ import type { Database, Tables } from './database.ts';
 
 /**
  * Runs the work while another connection holds an advisory lock. Resolves with false if another
- * process has it. The lock's transaction is idle meanwhile, so no build of an index waits for it;
- * and a pooler cannot lose it, as it could a lock of a session.
+ * process has the lock. The lock's transaction is idle, so no index build waits for it, and a
+ * pooler cannot lose it as it could a session lock.
  */
 export async function withTurn(db: Database, lock: bigint, work: () => Promise<void>): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
@@ -15,8 +15,8 @@ export async function withTurn(db: Database, lock: bigint, work: () => Promise<v
 }
 
 /**
- * Takes an advisory lock until the end of the transaction, which may be idle for as long as it
- * wants. Resolves with false if another process has the lock.
+ * Takes an advisory lock until the end of the transaction, and lifts its idle time-out. Resolves
+ * with false if another process has the lock.
  */
 export async function takeTurn(trx: Transaction<Tables>, lock: RawBuilder<unknown>): Promise<boolean> {
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);

@@ -7,7 +7,7 @@ import type { Tables } from './database.ts';
 
 type Trx = Transaction<Tables>;
 
-/** Writes what logs have gained, by organization: tails, full tiles, hashes above, and sizes. */
+/** Writes the growth of logs by organization: tails, full tiles, hashes above them, and sizes. */
 export async function writeGrowth(trx: Trx, growths: ReadonlyMap<string, Growth>): Promise<void> {
   const all = Array.from(growths, ([organization, growth]) => ({ organization, ...growth }));
   const tails = all.filter(({ tail }) => tail.leaves.length > 0);
@@ -67,7 +67,7 @@ async function writeTiles(trx: Trx, tiles: readonly LeafTile[]): Promise<void> {
   `.execute(trx);
 }
 
-/** A tile above level 0 grows by a hash for each 256 tiles below at most. */
+/** A tile above level 0 gains at most one hash for each 256 tiles below. */
 async function appendHashes(
   trx: Trx,
   tiles: readonly { organization: string; level: number; index: number; hashes: Buffer }[],
@@ -88,7 +88,7 @@ async function appendHashes(
 function idsOf(leaves: Buffer): { firstId: string; lastId: string } {
   let [low, high] = [0, 0];
   for (let at = leafSize; at < leaves.length; at += leafSize) {
-    // Most ids are higher than all before.
+    // Most ids are higher than all earlier ones.
     if (compareIds(leaves, at, high) > 0) high = at;
     else if (compareIds(leaves, at, low) < 0) low = at;
   }
@@ -96,7 +96,7 @@ function idsOf(leaves: Buffer): { firstId: string; lastId: string } {
   return { firstId: idAt(low), lastId: idAt(high) };
 }
 
-/** Byte by byte: ids differ early, and `Buffer.compare` takes three times as long. */
+/** Compares byte by byte: ids differ early, and `Buffer.compare` takes three times as long. */
 function compareIds(leaves: Buffer, one: number, other: number): number {
   for (let byte = 1; byte <= 16; byte += 1) {
     const difference = (leaves[one + byte] ?? 0) - (leaves[other + byte] ?? 0);

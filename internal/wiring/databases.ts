@@ -10,13 +10,13 @@ export interface DatabaseUse extends Pick<PostgresOptions, 'statementTimeout' | 
   /** Shown in `pg_stat_activity`, after `runledger-`. */
   readonly process: string;
   readonly connections: number;
-  /** It writes nothing that a crash of Postgres must not lose. */
+  /** It writes nothing that must survive a crash of Postgres. */
   readonly onlyReads?: true;
 }
 
 /**
- * Opens a database, which connects on demand: a process starts without it. Without a `logger`, the
- * caller says itself what fails.
+ * Opens a database, which connects on demand, so that a process starts without it. Without a
+ * `logger`, the caller reports failures itself.
  */
 export function openDatabase(
   url: string,
@@ -35,7 +35,7 @@ export function openDatabase(
   });
 }
 
-/** Opens the databases of `DATABASE_URLS`. Their log records have their names. */
+/** Opens the databases of `DATABASE_URLS`. Log records carry their names. */
 export function openOtherDatabases(
   urls: string | undefined,
   use: DatabaseUse,

@@ -22,7 +22,7 @@ export const keySettings = ['IDEMPOTENCY_HOURS'] as const;
 
 type RedisConfig = Config<(typeof redisSettings)[number]>;
 
-/** The port of a Sentinel that has no other. */
+/** The default port of a Sentinel. */
 const sentinelPort = 26_379;
 
 /** A shard of the queue: its Redis, its queue there, and its name for people. */
@@ -58,14 +58,14 @@ export function takingShards(config: RedisConfig & Config<'QUEUE_NAME'>): ShardA
 }
 
 /**
- * The Redis that take events: one unless `REDIS_URL` has several.
+ * The Redis instances that take events: one unless `REDIS_URL` has several.
  * @throws {ConfigError} when an address cannot be the name of a master.
  */
 export function redisAddresses(config: RedisConfig): RedisAddress[] {
   return config.REDIS_URL.map((url) => withSentinels(url, config));
 }
 
-/** The former Redis, which take no events. */
+/** The former Redis instances, which take no events. */
 export function drainedAddresses(config: Config<(typeof readerRedisSettings)[number]>): RedisAddress[] {
   if (config.REDIS_DRAIN_URL.some((url) => config.REDIS_URL.includes(url))) {
     throw new ConfigError('REDIS_DRAIN_URL must not name a Redis of REDIS_URL');
@@ -73,7 +73,9 @@ export function drainedAddresses(config: Config<(typeof readerRedisSettings)[num
   return config.REDIS_DRAIN_URL.map((url) => withSentinels(url, config));
 }
 
-/** The former Redis as shards of the queue. The registry in each says which more it has. */
+/**
+ * The former Redis instances as shards of the queue. The registry in each names its further shards.
+ */
 export function drainedShards(config: Config<(typeof readerRedisSettings)[number] | 'QUEUE_NAME'>): ShardAddress[] {
   const { QUEUE_NAME: queueName } = config;
   return drainedAddresses(config).map((address) => ({ address, queueName, label: labelOf(address) }));

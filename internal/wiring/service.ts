@@ -11,11 +11,11 @@ import { createTelemetry, type Telemetry } from '../kit/telemetry/telemetry.ts';
 /** A long-running process: what it reads, and what it runs. */
 export interface Service<S extends ConfigName = ConfigName> {
   readonly name: string;
-  /** The settings that it reads, beside those of every process. */
+  /** The settings that it reads, besides those of every process. */
   readonly settings: readonly S[];
-  /** Settings without a default that it reads if they are given. */
+  /** Settings without a default, which it reads if they are given. */
   readonly optional?: readonly ConfigName[];
-  /** Load balancers send requests to it, and must notice before it stops. */
+  /** True if load balancers send it requests and must notice before it stops. */
   readonly drains: boolean;
   /** Wires its parts in the order of their start, and starts nothing. @throws {ConfigError} */
   wire(
@@ -59,7 +59,7 @@ export function runService<S extends ConfigName>(service: Service<S>): void {
   });
 }
 
-/** @throws {ConfigError} when it leaves no time to stop. */
+/** The delay before a stop. @throws {ConfigError} when it leaves no time to stop. */
 export function drainDelayOf(environment?: NodeJS.ProcessEnv, defaults: { DRAIN_DELAY_MS?: string } = {}): number {
   const config = readConfig(['DRAIN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'], environment, defaults);
   requireTimeToStop(config);

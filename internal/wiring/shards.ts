@@ -12,20 +12,22 @@ import type { Telemetry } from '../kit/telemetry/telemetry.ts';
 import { takingShards, type redisSettings } from './redis.ts';
 
 /**
- * Longest wait for the reply of a shard, in ms, while another one takes events. With `REDIS_ACKS`
- * the reply comes after a wait for the replicas.
+ * Longest wait for a shard's reply, in ms, while another one takes events. With `REDIS_ACKS` the
+ * reply includes the wait for the replicas.
  */
 const replyMs = 700;
 const replyWithAcksMs = 1_200;
 
-/** The shards of the queue that take events, and what keeps them, in the order of their start. */
+/** The shards of the queue that take events, and their components in the order of their start. */
 export interface QueueShards {
   shards: Shards;
   queues: readonly [ShardQueue, ...ShardQueue[]];
   parts: readonly Component[];
 }
 
-/** Wires the shards of a process that puts events into the queue. `registry`: of their metrics. */
+/**
+ * Wires the shards of a process that puts events into the queue. Their metrics go into `registry`.
+ */
 export function createShards(
   config: Config<(typeof redisSettings)[number] | 'QUEUE_NAME' | 'REDIS_ACKS'>,
   limits: BacklogLimits,
@@ -36,7 +38,7 @@ export function createShards(
   const metrics = backlogMetrics(registry);
   const several = addresses.length > 1;
   const all = addresses.map(({ address, queueName, label }, index) => {
-    // A client each: the loss of a master of a cluster concerns the shards of that master only.
+    // One client per shard: the loss of a cluster's master affects only the shards of that master.
     const redis = createProducerRedis(address);
     redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
     const of = metrics(several ? String(index) : undefined);

@@ -31,7 +31,7 @@ Runledger reaches its own tables only. The data may also be in Redis' append-onl
 });
 
 /**
- * The data to erase; undefined to list the erasures that were made.
+ * The data to erase; undefined to list past erasures.
  * @throws {UsageError} for options that do not fit together.
  */
 export function readErasure(given: Arguments<typeof erase>): Omit<ErasureRequest, 'before'> | undefined {

@@ -32,14 +32,14 @@ export const run: Run<typeof erase> = async (args, context) => {
   await eraseAll(db, { ...erasure, before, macKey }, yes, context);
 };
 
-/** @throws if the organization is moving away, or has moved: here are the rows that stay behind. */
+/** @throws if the organization is moving away or has moved: only rows left behind are here. */
 async function requireOpen(db: Database, organization: string): Promise<void> {
   const move = await readMove(db, organization);
   if (move?.closed !== true) return;
   throw new Error(`${organization} moves to the database ${move.target}: wait for the end of the move`);
 }
 
-/** @throws if the organization has a log: an erasure that the log does not know excuses nothing. */
+/** @throws if the organization has a log: an erasure outside the log excuses nothing. */
 async function requireNoLog(db: Database, organization: string): Promise<void> {
   if (!(await hasLedger(db, organization))) return;
   throw new ConfigError(`${organization} has a log: set LEDGER_MAC_KEY, so that the log knows the erasure`);
@@ -71,7 +71,7 @@ async function eraseAll(
   }
   if (!yes) return;
   let erased = 0;
-  // Also if there is none: alerts and deliveries may be left of an erasure that failed.
+  // Runs even without events: a failed erasure may have left alerts and deliveries.
   for await (const erasure of eraseEvents(db, request, settings().ERASE_BATCH_EVENTS)) {
     print(`${writeErasure(erasure)}\n`);
     erased += erasure.event_ids.length / idBytes;
@@ -81,7 +81,7 @@ async function eraseAll(
   if (!isNone) say(`Erased. ${elsewhere}`);
 }
 
-/** Where the data may be besides, which this command cannot reach. */
+/** Where else the data may be, out of reach of this command. */
 const elsewhere =
   'It may also be in the backups and the server log of Postgres, in the append-only file of Redis until its next ' +
   'rewrite, in the archive (export --recheck; objects under lock stay), and where webhooks sent it.';

@@ -54,7 +54,7 @@ export function noEvents(organizations: readonly string[]): Error {
 export interface Options {
   /** A folder or an `s3://` address; `-` for standard output; absent for ARCHIVE_URL. */
   destination: string | undefined;
-  /** All if there is none. */
+  /** Empty for all. */
   organizations: readonly string[];
   from: Date | undefined;
   to: Date | undefined;
@@ -81,7 +81,7 @@ export function readOptions(values: Arguments<typeof exportOptions>, destination
   return { destination, organizations, from, to, after, format, settleHours, recheck };
 }
 
-/** Midnight in UTC; undefined for another text than a day of the calendar. */
+/** Midnight in UTC; undefined unless the text is a day of the calendar. */
 function midnightOf(text: string): number | undefined {
   return text.length === '2026-11-21'.length ? timeOf(`${text}T00:00:00Z`) : undefined;
 }

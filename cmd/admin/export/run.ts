@@ -15,7 +15,7 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
   const config = context.settings();
   const place = options.destination ?? config.ARCHIVE_URL;
   if (place === undefined) throw new UsageError(noDestination);
-  // One connection holds the lock of the export.
+  // One of the connections holds the lock of the export.
   await using databases = openDatabases(config, { command: 'export', most: 3, statementTimeout });
   const sources = await sourcesOf(databases);
   const [organization] = options.organizations;
@@ -31,8 +31,8 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
 };
 
 /**
- * After a move, an organization is exported from the database where it is, and not from the rows
- * that it has left behind.
+ * The databases to export from. After a move, an organization is exported from the database where
+ * it is, not from the rows that it left behind.
  * @throws when an organization is in a database that `DATABASE_URLS` does not name.
  */
 async function sourcesOf({ first, all }: Databases): Promise<readonly Source[]> {

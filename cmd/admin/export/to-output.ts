@@ -14,8 +14,8 @@ const pageSize = 2_000;
 
 /**
  * Writes the events of an organization to standard output, as fast as its reader takes them.
- * Resolves with a sentence that has their number and the SHA-256 of the bytes.
- * @throws before it writes, when the record has no event of the organization.
+ * Resolves with a sentence with their number and the SHA-256 of the bytes.
+ * @throws before writing if the record has no event of the organization.
  */
 export async function exportToOutput(
   db: Database,

@@ -20,7 +20,7 @@ import type { Context } from '../command.ts';
 import { messagesOf, throwIfStopped } from '../messages.ts';
 import { noEvents, type Options } from './options.ts';
 
-/** A database that is exported. */
+/** A database to export. */
 export interface Source {
   /** Its name in `DATABASE_URLS`; `first` for `DATABASE_URL`. */
   name: string;
@@ -29,11 +29,11 @@ export interface Source {
   has: (organization: string) => boolean;
 }
 
-/** What an export prints to, and how long retention keeps events. */
+/** Where an export prints, and how long retention keeps events. */
 export interface PlaceSurroundings extends Pick<Context, 'print' | 'signal' | 'show'> {
   /** 0 keeps everything. */
   readonly retentionDays: number;
-  /** Gives the log its manifests; undefined without a log. */
+  /** Writes manifests to the log; undefined without a log. */
   readonly macKey: MacKey | undefined;
 }
 
@@ -41,9 +41,9 @@ type Run = Omit<DaysExport, 'db' | 'record' | 'checkpointOf' | 'acts' | 'isWante
 
 /**
  * Exports the days of all databases into a folder or a bucket, one database after the other. Prints
- * a line about each object, and resolves with a sentence about all of them.
+ * a line for each object, and resolves with a summary sentence.
  * @throws at once when the place cannot be listed; {@link AggregateError} with the errors of all
- * databases, after it has exported what it could.
+ * databases, once it has exported what it could.
  */
 export async function exportToPlace(
   place: string,
@@ -87,8 +87,8 @@ export async function exportToPlace(
 }
 
 /**
- * Without it, a wrong place would be found only when a day is due. No organization has an empty id,
- * so the list is empty.
+ * Lists the place, so that a wrong one is found before a day is due. No organization has an empty
+ * id, so the list is empty.
  */
 async function requirePlace(objects: Objects): Promise<void> {
   try {
@@ -99,8 +99,8 @@ async function requirePlace(objects: Objects): Promise<void> {
 }
 
 /**
- * By the clock of Postgres. Days that have not settled yet are left for a later run. Days that
- * retention drops today or tomorrow are compared with Postgres.
+ * The days to export, by the clock of Postgres. Days that have not settled are left for a later
+ * run. Days that retention drops today or tomorrow are compared with Postgres.
  */
 function rangeOf(
   { from, to, recheck }: Options,
@@ -133,7 +133,7 @@ async function exportFrom(
   return exported;
 }
 
-/** As `sha256sum` writes it, with the number of events. */
+/** A line as `sha256sum` writes it, with the number of events. */
 function describe({ organization, day, object, sha256, rows }: Manifest): string {
   return `${sha256}  ${folderOfDay({ organization, day: Date.parse(day) })}${object}  ${rows} events`;
 }

@@ -8,7 +8,7 @@ import type { Run } from '../command.ts';
 import { openDatabases } from '../databases.ts';
 import type { migrate } from './options.ts';
 
-/** How long it waits for a Postgres that starts, in ms. */
+/** How long it waits for a Postgres that is starting, in ms. */
 const waitMs = 120_000;
 
 export const run: Run<typeof migrate> = async (_args, { settings }) => {

@@ -11,7 +11,7 @@ import { UsageError, type Context, type Run } from '../command.ts';
 import { refuseIf } from '../parse.ts';
 import type { createToken as created, revokeToken, rotateToken, tokenSecret, verifyToken } from './options.ts';
 
-/** Prints a token alone, so that no other stream ever has one. */
+/** Prints only the token, so that nothing else ever contains one. */
 export const create: Run<typeof created> = async ({ read, ping }, { print }) => {
   refuseIf(read && ping, '--read and --ping exclude each other: a token has one scope');
   print(`${createToken(ping ? 'ping' : read ? 'read' : 'write')}\n`);
@@ -38,7 +38,7 @@ export const secret: Run<typeof tokenSecret> = async ({ organization, namespace,
   );
 };
 
-/** A patch merges with what the Secret has, so it loses no other entry. */
+/** A patch merges into the Secret, so no other entry is lost. */
 export const rotate: Run<typeof rotateToken> = async (_args, { stdin, print }) => {
   print(`${JSON.stringify({ stringData: tokenEntry(await tokenOf(stdin)) })}\n`);
 };

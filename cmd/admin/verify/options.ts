@@ -75,7 +75,7 @@ export const verify = declare({
   notes: `Without --log and --proof it compares the log in Postgres with its checkpoints, with each event, and executions with their events; reading suffices. NODE_EXTRA_CA_CERTS names a file with the certificate of a private authority.`,
 });
 
-/** The options of the command, checked and with their keys read. */
+/** The validated options of the command, with the keys parsed. */
 export type Options = ReturnType<typeof readOptions>;
 
 /** @throws {UsageError} */

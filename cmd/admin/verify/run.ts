@@ -62,14 +62,14 @@ async function auditWith(options: Options, context: Context): Promise<AuditRepor
     erasures: options.erasures.length === 0 ? undefined : linesOfAll(options.erasures),
     partial: options.partial,
   }).catch((error: unknown) => {
-    // What was found stays found.
+    // Findings stand, even if a later part fails.
     if (changed.length === 0) throw error;
     return { ...nothingCompared, problems: [withCause(error)] };
   });
   return { ...report, findings: [...changed, ...report.findings] };
 }
 
-/** Without the acts, a day that was removed from the archive would not be found. */
+/** Compares the archive. Without the acts, a day removed from it would go unnoticed. */
 async function withArchive(
   outcome: Outcome,
   { manifests }: AuditReport,
@@ -81,12 +81,14 @@ async function withArchive(
   return withOutcome(outcome, { problems: [problem] });
 }
 
-/** Without a checkpoint, nobody can have cosigned it: the report says that there is none. */
+/**
+ * Checks the witnesses. Without a checkpoint there is nothing to cosign, and the report says so.
+ */
 function withWitnesses(outcome: Outcome, checkpoint: string | undefined, options: Options): Outcome {
   return checkpoint === undefined ? outcome : withOutcome(outcome, checkWitnesses(checkpoint, options));
 }
 
-/** A clock may be slow by so much, in ms: the next day begins sooner. */
+/** How slow a clock may be, in ms: the next day may have begun. */
 const slowMs = 3_600_000;
 
 /** Midnight, UTC, of the first day that retention keeps. */
@@ -100,8 +102,8 @@ async function tokenOf(options: Options): Promise<string | undefined> {
 }
 
 async function auditPostgres({ settings }: Context, audit: Parameters<typeof auditDatabase>[1]): Promise<AuditReport> {
-  // One for the snapshot, and one for each part that is checked beside the others. One part needs
-  // two: a part that waited for a connection would hold another.
+  // One connection for the snapshot, and one for each concurrent part. One part needs two: a part
+  // that waited for a connection would hold another.
   await using databases = openDatabases(settings(), { command: 'verify', most: 6 });
   return await auditDatabase(await databases.databaseOf(audit.organization), audit);
 }

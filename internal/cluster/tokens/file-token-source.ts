@@ -26,8 +26,8 @@ export interface FileTokenSourceOptions {
 }
 
 /**
- * Reads tokens from a file of Secret manifests, and again when the file changes. It logs an invalid
- * file and keeps the last valid tokens. At `start` an invalid file is an error that names the file.
+ * Reads tokens from a file of Secret manifests, and again when the file changes. An invalid file is
+ * logged, and the last valid tokens stay. At `start` it is an error that names the file.
  */
 export class FileTokenSource implements TokenSource {
   readonly name = 'token file';
@@ -45,7 +45,7 @@ export class FileTokenSource implements TokenSource {
       read: () => readTokenSet(path, organizationLabel),
       onContent: (set) => this.#take(set),
       onInvalid: (error) => logger.error({ error }, 'token file is invalid, keeping the last valid tokens'),
-      // An unchanged file counts as read again: its age does not grow.
+      // An unchanged file counts as read again, so that its age does not grow.
       onUnchanged: () => metrics.listedAt.setToCurrentTime(),
     });
   }

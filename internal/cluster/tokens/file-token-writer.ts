@@ -9,8 +9,8 @@ import { managedAnnotation } from './token-set.ts';
 import { liveTokensOf, type LiveToken, type TokenChange, type TokenWriter } from './token-writer.ts';
 
 /**
- * Writes tokens into the file of Secret manifests, and leaves all else of it as it is, comments
- * too. A new file takes the place of the old one, so that no reader sees half of it.
+ * Writes tokens into the file of Secret manifests and leaves the rest of it alone, even comments. A
+ * new file replaces the old one, so that no reader sees half of it.
  */
 export class FileTokenWriter implements TokenWriter {
   readonly #path: string;
@@ -85,7 +85,7 @@ export class FileTokenWriter implements TokenWriter {
   }
 }
 
-/** The Secrets of a document, also those in a `List`. */
+/** The Secrets of a document, including those in a `List`. */
 function secretsIn(node: unknown): YAMLMap[] {
   if (!isMap(node)) return [];
   const items = node.get('items');
@@ -103,7 +103,7 @@ function encoded(set: Readonly<Record<string, string>>): Record<string, string> 
   );
 }
 
-/** Every document but the first needs a line that separates it from the one before. */
+/** The text of a document; all but the first need a separator line. */
 function textOf(document: Document, index: number): string {
   const text = document.toString({ lineWidth: 0 });
   return index === 0 || text.startsWith('---') || text.startsWith('%') ? text : `---\n${text}`;

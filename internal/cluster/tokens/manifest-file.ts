@@ -11,7 +11,7 @@ export async function readManifestFile(path: string): Promise<SecretManifest[]> 
 }
 
 /**
- * Returns the Secrets among YAML documents, also those in a `List`. Ignores other kinds.
+ * Returns the Secrets among YAML documents, including those in a `List`. Ignores other kinds.
  * @throws an error with the place of the fault. It never quotes the text, which holds tokens.
  */
 export function parseSecrets(text: string, origin: string): SecretManifest[] {

@@ -4,7 +4,7 @@ import { defaultLabelSelector } from './label-selector.ts';
 import { digestOf, fingerprintOf, type Scope } from './token-entry.ts';
 
 /**
- * Creates a token: 256 random bits in the alphabet of URLs. Its prefix lets secret scanners find
+ * Creates a token: 256 random bits in the URL-safe alphabet. Its prefix lets secret scanners find
  * it, and distinguishes write tokens (`rl_`), read tokens (`rlr_`) and ping keys (`rlp_`).
  */
 export function createToken(scope: Scope = 'write'): string {
@@ -13,7 +13,7 @@ export function createToken(scope: Scope = 'write'): string {
 
 const tokenPrefixes = { write: 'rl', read: 'rlr', ping: 'rlp' } as const;
 
-/** What a token may do, by its prefix. A token of another maker is a write token. */
+/** What a token may do, by its prefix. A token that Runledger did not create is a write token. */
 export function scopeOf(token: string): Scope {
   if (token.startsWith(`${tokenPrefixes.read}_`)) return 'read';
   return token.startsWith(`${tokenPrefixes.ping}_`) ? 'ping' : 'write';
@@ -22,8 +22,8 @@ export function scopeOf(token: string): Scope {
 const entryPrefixes = { write: 'sha256', read: 'read-sha256', ping: 'ping-sha256' } as const;
 
 /**
- * Returns the entry of a Secret that holds the digest of a token. The fingerprint of the token is
- * in its name: the same token is the same entry, and two tokens never take one name.
+ * Returns the entry of a Secret that holds the digest of a token. Its name contains the token's
+ * fingerprint: the same token is the same entry, and two tokens never share a name.
  */
 export function tokenEntry(token: string, scope: Scope = scopeOf(token)): Record<string, string> {
   const digest = digestOf(token);
@@ -36,17 +36,17 @@ export interface SecretManifestOptions {
   readonly entries: Readonly<Record<string, string>>;
   /** Undefined omits it: `kubectl` then uses the namespace of its context. */
   readonly namespace?: string | undefined;
-  /** Made from the organization if undefined; ends in `.read` or `.ping` for these scopes. */
+  /** Default: derived from the organization; ends in `.read` or `.ping` for these scopes. */
   readonly name?: string | undefined;
-  /** The scope of the entries' tokens; `write` unless set. */
+  /** The scope of the entries' tokens. Default: `write`. */
   readonly scope?: Scope | undefined;
-  /** One of them names the organization; the usual one does unless there is any. */
+  /** One of them names the organization. Default: only the usual label. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Returns the YAML of a Secret for `kubectl apply`. Values go under `data`: Kubernetes keeps an
- * entry that is removed from `stringData`, so a revoked token would still work.
+ * Returns the YAML of a Secret for `kubectl apply`. Values go under `data`: Kubernetes keeps
+ * entries removed from `stringData`, so a revoked token would still work.
  * @throws for an organization that cannot be the value of a label.
  */
 export function secretManifest(options: SecretManifestOptions): string {
@@ -58,8 +58,8 @@ export function secretManifest(options: SecretManifestOptions): string {
 }
 
 /**
- * Returns the YAML of a Secret with a key of the log, under the entry `ledger-key`, and with the
- * key of its MACs, under `ledger-mac-key`.
+ * Returns the YAML of a Secret with a key of the log under `ledger-key`, and the key of its MACs
+ * under `ledger-mac-key`.
  */
 export function logKeyManifest(options: {
   key: string;
@@ -90,8 +90,8 @@ export function checkOrganization(organization: string): void {
 
 /**
  * Returns a name that Kubernetes accepts. Organizations whose plain names are equal get different
- * suffixes. The Secret of a read token has its own name: under the name of another Secret, `kubectl
- * apply` would remove the tokens of that one.
+ * suffixes. The Secret of a read token has its own name: under a shared name, `kubectl apply` would
+ * remove the other tokens.
  */
 export function secretName(organization: string, scope: Scope = 'write'): string {
   const plain = organization.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');

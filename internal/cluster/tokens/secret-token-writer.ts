@@ -14,15 +14,15 @@ export interface SecretTokenWriterOptions {
   readonly labelSelector?: string;
 }
 
-/** Owns the entries of the console, beside those of kubectl or a GitOps tool. */
+/** Owns the console's entries, beside those of kubectl or a GitOps tool. */
 const fieldManager = 'runledger-console';
 
 /** Longest duration of a request, in ms. */
 const requestMs = 5_000;
 
 /**
- * Writes tokens into the Secret of their organization by server-side apply: who applies the same
- * Secret otherwise keeps their entries, and the console's.
+ * Writes tokens into the Secret of their organization by server-side apply, which leaves the
+ * entries of other managers alone, as they leave the console's.
  */
 export class SecretTokenWriter implements TokenWriter {
   readonly #options: SecretTokenWriterOptions;
@@ -55,7 +55,7 @@ export class SecretTokenWriter implements TokenWriter {
     await this.#with(async (ask) => {
       const metadata = { annotations: { [managedAnnotation]: 'console' } };
       if (Object.keys(set).length > 0) {
-        // An apply that left out an entry of the console would remove it.
+        // An apply without one of the console's entries would remove it.
         const kept = (await this.#read(ask, organization)).filter((one) => one.secret === name && isOwn(one));
         const entries = { ...Object.fromEntries(kept.map(({ entry, digest }) => [entry, digest])), ...set };
         const data = mapValues(entries, (digest) => Buffer.from(digest).toString('base64'));
@@ -101,7 +101,7 @@ interface List {
   readonly items?: readonly SecretManifest[];
 }
 
-/** The labels that a Secret needs to be selected: those that the selector compares to a value. */
+/** The labels that the selector requires of a Secret: those that it compares to a value. */
 function labelsOf(selector: string, label: string, organization: string): Record<string, string> {
   const pairs = selector.matchAll(/(?:^|,)\s*([\w./-]+)\s*==?\s*([\w.-]+)\s*(?=,|$)/g);
   return {

@@ -2,22 +2,22 @@ import { hash } from 'node:crypto';
 import { maximumTokenLength, minimumTokenLength, type SecretRefusalReason } from './secret-refusal.ts';
 
 /**
- * The rights of a token: `write` records events, `read` reads the record, `ping` is a ping key,
- * which serves in addresses under `/ping/` only. No token has two of them.
+ * The rights of a token: `write` records events, `read` reads the record, and `ping` is a ping key,
+ * valid only in addresses under `/ping/`. No token has two of them.
  */
 export type Scope = 'write' | 'read' | 'ping';
 
 export type EntryResult = { readonly digest: string; readonly scope: Scope } | { readonly reason: SecretRefusalReason };
 
 /**
- * Returns the digest of a token, by which Runledger stores and looks it up: SHA-256 in lower-case
+ * Returns the digest by which Runledger stores and finds a token: SHA-256 in lower-case
  * hexadecimal.
  */
 export function digestOf(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** First 12 digits of a digest: names its token in logs, limits, and to people. */
+/** The first 12 digits of a digest, which name its token in logs, in limits and to people. */
 export function fingerprintOf(digest: string): string {
   return digest.slice(0, 12);
 }

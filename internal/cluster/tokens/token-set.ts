@@ -11,7 +11,7 @@ export interface SecretToken {
   readonly organization: string;
   readonly secret: ObjectReference;
   readonly entry: string;
-  /** Of the annotation of the Secret. */
+  /** From the Secret's annotation. */
   readonly rate?: number | undefined;
 }
 
@@ -29,11 +29,11 @@ export interface KnownToken {
   readonly scope: Scope;
   /** The fingerprint of the token. */
   readonly tokenId: string;
-  /** Events a second of the organization, in place of the common rate; 0 for no limit. */
+  /** Events a second of the organization, instead of the common rate; 0 for no limit. */
   readonly rate?: number | undefined;
 }
 
-/** All usable tokens and all refusals. Immutable: a change creates another set. */
+/** All usable tokens and all refusals. Immutable: a change creates a new set. */
 export interface TokenSet {
   /** Digest of a token → its owner. */
   readonly tokens: ReadonlyMap<string, KnownToken>;
@@ -88,8 +88,8 @@ function rateOf({ metadata }: SecretManifest): number | undefined {
 }
 
 /**
- * Merges Secrets. A token of two organizations is refused for both: its events could belong to
- * either. A token with two scopes is refused for both.
+ * Merges Secrets. A token of two organizations is refused for both, since its events could belong
+ * to either. A token with two scopes is refused for both.
  */
 export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
   const all = [...secrets];
@@ -115,7 +115,7 @@ function knownToken({ digest, organization, scope }: SecretToken, rate: number |
   return { status: 'known', organization, scope, tokenId: fingerprintOf(digest), ...(rate !== undefined && { rate }) };
 }
 
-/** The highest rate of the Secrets of each organization that has one; no limit is the highest. */
+/** The highest rate among each organization's Secrets, if any; no limit is the highest. */
 function ratesOf(tokens: readonly SecretToken[]): Map<string, number> {
   const rates = new Map<string, number>();
   for (const { organization, rate } of tokens) {
@@ -126,7 +126,7 @@ function ratesOf(tokens: readonly SecretToken[]): Map<string, number> {
   return rates;
 }
 
-/** The difference between the Secrets of one token, and the reason to refuse the token. */
+/** How the Secrets of one token differ, and the reason to refuse the token. */
 type Conflict = { readonly field: 'organization' | 'scope'; readonly reason: SecretRefusalReason };
 
 function conflictOf(holders: readonly SecretToken[], owner: SecretToken): Conflict | undefined {
@@ -137,8 +137,8 @@ function conflictOf(holders: readonly SecretToken[], owner: SecretToken): Confli
 }
 
 /**
- * Refuses the token in each Secret, and names one Secret that differs: the same one in any order of
- * Secrets.
+ * Refuses the token in each Secret, and names one Secret that differs: the same one whatever the
+ * order of Secrets.
  */
 function refuseAll(holders: readonly SecretToken[], { field, reason }: Conflict): SecretRefusal[] {
   const byName = holders.toSorted((a, b) => (a.secret.name < b.secret.name ? -1 : 1));

@@ -6,7 +6,7 @@ import type { KnownToken, TokenSet } from './token-set.ts';
  */
 export type Authentication = KnownToken | { readonly status: 'unknown' } | { readonly status: 'not-loaded' };
 
-/** A source of the organizations' tokens. A component: `stop` is safe twice, and before `start`. */
+/** A source of the organizations' tokens. `stop` is safe to repeat, and before `start`. */
 export interface TokenSource {
   readonly name: string;
   /** Resolves when the source works. Its tokens may load later; see `unready`. */
@@ -14,11 +14,11 @@ export interface TokenSource {
   stop(): Promise<void>;
   /** Returns the owner of a token, from memory. */
   authenticate(token: string): Authentication;
-  /** The same for the digest of a token: its SHA-256 in lower-case hexadecimal. */
+  /** The same by the digest of a token: its SHA-256 in lower-case hexadecimal. */
   authenticateDigest(digest: string): Authentication;
-  /** The tokens of an organization in force, by their digests. */
+  /** The scopes of an organization's tokens in force, by digest. */
   tokensOf(organization: string): ReadonlyMap<string, Scope>;
-  /** The organizations with a usable token, in order; empty while the tokens are not loaded. */
+  /** The organizations with a usable token, sorted; empty while the tokens are not loaded. */
   organizations(): readonly string[];
   /** One sentence for the readiness probe while the tokens are not loaded; undefined afterwards. */
   unready(): string | undefined;
@@ -32,7 +32,7 @@ export function authenticateIn(set: TokenSet | undefined, token: string): Authen
   return authenticateDigestIn(set, digestOf(token));
 }
 
-/** The tokens of an organization in a set, which may not be loaded. */
+/** The tokens of an organization in a set. An undefined set is not loaded. */
 export function tokensIn(set: TokenSet | undefined, organization: string): ReadonlyMap<string, Scope> {
   const own = Array.from(set?.tokens ?? []).filter(([, token]) => token.organization === organization);
   return new Map(own.map(([digest, { scope }]) => [digest, scope]));

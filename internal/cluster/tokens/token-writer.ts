@@ -17,17 +17,17 @@ export interface TokenChange {
   readonly remove?: readonly LiveToken[];
 }
 
-/** Writes tokens to where ingest follows them. One process does so at a time. */
+/** Writes tokens to where ingest reads them. One process does so at a time. */
 export interface TokenWriter {
-  /** The tokens of an organization, whoever has written them. */
+  /** The tokens of an organization, whoever wrote them. */
   read(organization: string): Promise<LiveToken[]>;
-  /** @throws an error that people may read, and that quotes no token. */
+  /** @throws an error for people, which quotes no token. */
   write(organization: string, change: TokenChange): Promise<void>;
   /** Why tokens cannot be written now: one sentence for people; undefined when they can. */
   problem(): Promise<string | undefined>;
 }
 
-/** The tokens of a Secret; none if it is of another organization. */
+/** The tokens of a Secret; none if it belongs to another organization. */
 export function liveTokensOf(manifest: SecretManifest, label: string, organization: string): LiveToken[] {
   return digestSecret(manifest, label).tokens.flatMap(({ secret, entry, digest, scope, ...token }) =>
     token.organization === organization ? { secret: secret.name, entry, digest, scope } : [],
@@ -44,7 +44,7 @@ export function ownEntry({ scope, digest }: Pick<LiveToken, 'scope' | 'digest'>,
 
 const own = /^(?:read-|ping-)?sha256-console-[0-9a-f]{12}(?:-until-(\d{1,12}))?$/;
 
-/** True for an entry that {@link ownEntry} has named. */
+/** True for an entry that {@link ownEntry} named. */
 export function isOwn({ entry }: Pick<LiveToken, 'entry'>): boolean {
   return own.test(entry);
 }
@@ -54,7 +54,9 @@ export function issueToken(writer: TokenWriter, organization: string, token: Pic
   return writer.write(organization, { set: { [ownEntry(token)]: token.digest } });
 }
 
-/** Puts a token out of force, wherever it is. Resolves with its scope; undefined without it. */
+/**
+ * Revokes a token, wherever it is. Resolves with its scope; undefined if there is no such token.
+ */
 export async function revokeToken(
   writer: TokenWriter,
   organization: string,
@@ -65,7 +67,7 @@ export async function revokeToken(
   return found[0]?.scope;
 }
 
-/** Lets a token be in force until a time. Resolves with its scope; undefined without it. */
+/** Lets a token expire at a time. Resolves with its scope; undefined if there is no such token. */
 export async function expireToken(
   writer: TokenWriter,
   organization: string,
@@ -79,7 +81,7 @@ export async function expireToken(
   return first.scope;
 }
 
-/** Puts those out of force that have expired. */
+/** Removes the tokens that have expired. */
 export async function removeExpired(writer: TokenWriter, organization: string, now: Date): Promise<void> {
   const expired = (await writer.read(organization)).filter(({ entry }) => {
     const until = own.exec(entry)?.[1];

@@ -6,8 +6,8 @@ export interface LockedObjects {
   /** Where they are, for people. */
   readonly where: string;
   /**
-   * All versions whose names begin with `prefix`, in the order of their names: also those that a
-   * later version or a deletion has hidden. A request gets `pageSize` of them, or 1,000.
+   * All versions whose names begin with `prefix`, in the order of their names, including those that
+   * a later version or a deletion has hidden. A request gets `pageSize` of them. Default: 1,000.
    */
   list(prefix: string, pageSize?: number): AsyncIterable<ObjectVersion>;
   read(version: ObjectVersion): Promise<string>;
@@ -21,16 +21,16 @@ export interface ObjectVersion {
   readonly version: string | undefined;
 }
 
-/** Names count down from it, so that a list begins with the newest checkpoint. */
+/** Names count down from this, so that a list begins with the newest checkpoint. */
 const mostLeaves = 10 ** 15;
 
 /** Objects that are read at once. */
 const atOnce = 25;
 
-/** Versions that are listed to find the newest: deletions may be among them. */
+/** Versions that are listed to find the newest, since deletions may be among them. */
 const fewVersions = 10;
 
-/** The name of the object of a checkpoint. @param name that of the key, which is in the log's. */
+/** The name of a checkpoint's object. @param name that of the key, which is part of the log's. */
 export function objectOf(name: string, organization: string, size: number): string {
   return `${folderOf(name, organization)}${nameOf(size)}`;
 }
@@ -55,7 +55,7 @@ export async function readNewest(
     for await (const version of objects.list(folder, fewVersions)) {
       const newest = await readCheckpointOf(objects, version, organization, keys);
       const { head } = newest;
-      // An older checkpoint under a newer name would hide the newest one.
+      // An older checkpoint under a newer name would otherwise hide the newest one.
       if (version.name.endsWith(`/${nameOf(head.size)}`)) return newest;
       throw new Error(`${addressOf(objects, version)} has a checkpoint of ${head.size} leaves, which is not its name`);
     }
@@ -63,7 +63,7 @@ export async function readNewest(
   return undefined;
 }
 
-/** The heads of all checkpoints of a log, and of all versions of them. */
+/** The heads of all checkpoints of a log, in all their versions. */
 export async function readAll(
   objects: LockedObjects,
   organization: string,

@@ -8,38 +8,38 @@ import type { Submission, Witness } from './witnesses.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Time without looking into the bucket after that failed, in ms. */
+/** How long the bucket is left alone after a failed read, in ms. */
 const pauseMs = 30_000;
 
-/** Logs that are looked for at once. */
+/** Logs that are looked up at once. */
 const atOnce = 25;
 
-/** A bucket, the logs that it is for, and whom to tell when it is unavailable. */
+/** A bucket, its logs, and whom to tell when it is unavailable. */
 export interface BucketOptions {
   /** As in LEDGER_WITNESSES, without the query. */
   readonly name: string;
-  /** Those of the logs, at least one; the first names them. */
+  /** The keys of the logs, at least one; the first names the logs. */
   readonly keys: readonly VerifierKey[];
-  /** How long nobody can delete a checkpoint. */
+  /** For how many days nobody can delete a checkpoint. */
   readonly days: number;
-  /** Called for the first request, and again after it failed. */
+  /** Called for the first request, and again after a failure. */
   readonly open: () => Promise<LockedObjects>;
   /** The bucket cannot be read. */
   readonly onAway: (error: unknown) => void;
 }
 
 /**
- * A bucket with object lock. It gets each checkpoint after it was signed, if that extends the
- * newest one there. The signer must know the newest one too, so it waits until it was read once.
- * After that, an unavailable bucket delays nobody.
+ * A bucket with object lock. It gets each signed checkpoint that extends the newest one there. The
+ * signer must know the newest one too, so it waits until that was read once. After that, an
+ * unavailable bucket delays nobody.
  */
 export class BucketWitness implements Witness, HeadMemory {
   readonly name: string;
   readonly #options: BucketOptions;
   #objects: Promise<LockedObjects> | undefined;
-  /** The newest checkpoint of each log, once it was looked for; undefined: the bucket had none. */
+  /** The newest checkpoint of each log that was looked up; undefined if the bucket had none. */
   readonly #newest = new Map<string, Newest | undefined>();
-  /** Logs that were looked for since they were last cosigned. */
+  /** Logs that were looked up since they were last cosigned. */
   readonly #fresh = new Set<string>();
   #awayUntil = -Infinity;
   #error: unknown;
@@ -49,7 +49,7 @@ export class BucketWitness implements Witness, HeadMemory {
     this.#options = options;
   }
 
-  /** Looks for the newest head of each log, before these are signed. Never rejects. */
+  /** Looks up the newest head of each log before the logs are signed. Never rejects. */
   async refresh(organizations: readonly string[]): Promise<void> {
     if (performance.now() < this.#awayUntil) return;
     try {
@@ -69,7 +69,7 @@ export class BucketWitness implements Witness, HeadMemory {
     throw new Error(`the newest checkpoint in ${this.name} cannot be read`, { cause: this.#error });
   }
 
-  /** Writes nothing: {@link cosign} does, after the checkpoint was signed. */
+  /** Writes nothing: {@link cosign} does, once the checkpoint is signed. */
   async keep(): Promise<void> {}
 
   async cosign({ organization, note, prove }: Submission): Promise<undefined> {
@@ -111,7 +111,7 @@ export class BucketWitness implements Witness, HeadMemory {
   }
 }
 
-/** True if a checkpoint has each line by which the keys of the log have signed another one. */
+/** True if a checkpoint has each line with which the keys of the log signed another one. */
 function hasSignatures(note: string, other: string, origin: string): boolean {
   const lines = new Set(note.split('\n'));
   return other.split('\n').every((line) => !line.startsWith(`— ${origin} `) || lines.has(line));

@@ -6,16 +6,16 @@ import type { HeadMemory } from '../memory.ts';
 import { replaceFile } from './replace-file.ts';
 
 /**
- * Keeps the last checkpoint of each log in a folder, outside of the database: a file for each log,
- * with the signed checkpoint, under the percent-encoded name of the log. It is on disk before the
- * checkpoint is in the database. Several workers may share the folder, since one at a time signs.
+ * Keeps the last signed checkpoint of each log in a folder outside the database, in a file with the
+ * percent-encoded name of the log. It is on disk before the checkpoint is in the database. Several
+ * workers may share the folder, since one at a time signs.
  */
 export class FolderMemory implements HeadMemory {
   readonly #folder: string;
   readonly #keys: readonly VerifierKey[];
   readonly #name: string;
 
-  /** @param keys those of the logs, at least one; the first names them. */
+  /** @param keys the keys of the logs, at least one; the first names the logs. */
   constructor(folder: string, keys: readonly VerifierKey[]) {
     this.#folder = folder;
     this.#keys = keys;

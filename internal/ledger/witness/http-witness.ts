@@ -4,24 +4,24 @@ import type { VerifierKey } from '../keys.ts';
 import { UnknownLog, WitnessRefusal } from './refusal.ts';
 import type { Submission, Witness } from './witnesses.ts';
 
-/** Longest wait for an answer, in ms. The sealer waits with it, once in 30 s at most. */
+/** Longest wait for an answer, in ms. It delays the sealer at most once in 30 s. */
 const usualTimeoutMs = 10_000;
 
-/** Requests for one checkpoint: another worker may cosign a newer one meanwhile. */
+/** Most requests for one checkpoint: another worker may get a newer one cosigned meanwhile. */
 const mostAttempts = 4;
 
-/** Characters of an answer that are looked at: some lines of signatures. */
+/** Characters of an answer that are read: some signature lines. */
 const mostCharacters = 65_536;
 
 /**
- * A witness (C2SP tlog-witness): it cosigns a checkpoint if it extends the last one that it has
+ * A witness (C2SP tlog-witness). It cosigns a checkpoint only if it extends the last one that it
  * cosigned of the same log, so nobody can show two different logs.
  */
 export class HttpWitness implements Witness {
   readonly #address: URL;
   readonly #key: VerifierKey;
   readonly #timeoutMs: number;
-  /** The sizes that it has cosigned, by the name of the log. */
+  /** The size last cosigned, by the name of the log. */
   readonly #sizes = new Map<string, number>();
 
   /** @param url its submission prefix. */
@@ -35,7 +35,7 @@ export class HttpWitness implements Witness {
     return this.#key.name;
   }
 
-  /** Rejects with {@link WitnessRefusal} and {@link UnknownLog}; with other errors in an outage. */
+  /** Rejects with {@link WitnessRefusal} or {@link UnknownLog}; with other errors in an outage. */
   async cosign(submission: Submission): Promise<string> {
     const { origin, size } = readCheckpoint(submission.note);
     let old = Math.min(this.#sizes.get(origin) ?? 0, size);

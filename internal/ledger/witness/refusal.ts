@@ -1,4 +1,6 @@
-/** A witness has another state of a log: no outage, but evidence that the log was rewritten. */
+/**
+ * A witness has another state of a log. This is no outage but evidence that the log was rewritten.
+ */
 export class WitnessRefusal extends Error {
   override readonly name = 'WitnessRefusal';
 }

@@ -7,7 +7,7 @@ export interface Submission {
   readonly prove: (smaller: number) => Promise<Buffer[]>;
 }
 
-/** Takes only checkpoints that extend the last one that it has of the same log. */
+/** Accepts only checkpoints that extend the last one that it has of the same log. */
 export interface Witness {
   readonly name: string;
   /**
@@ -24,32 +24,31 @@ export interface Uncosigned extends Submission {
   readonly cosignedBy: readonly string[];
 }
 
-/** Where checkpoints are. */
+/** The store of checkpoints. */
 export interface CosignedLogs {
-  /** The newest checkpoint of each log that one of these has not cosigned; of one log if given. */
+  /** The newest checkpoint of each log, or of one, that a witness among these has not cosigned. */
   listUncosigned(witnesses: readonly string[], organization?: string): Promise<Uncosigned[]>;
-  /** Notes a witness of a checkpoint, and adds its line; unless a newer one replaced it. */
+  /** Notes a witness of a checkpoint and adds its line, unless a newer checkpoint replaced it. */
   addCosignature(log: Uncosigned, witness: string, line: string | undefined): Promise<void>;
 }
 
-/** What a witness answered for a checkpoint; with `error` if it did not cosign. */
+/** A witness's answer for a checkpoint; has `error` if it did not cosign. */
 export interface Answered {
   readonly witness: string;
   readonly organization: string;
   readonly error?: unknown;
 }
 
-/** Time without requests to a witness, or about one log, after that failed, in ms. */
+/** How long a witness, or one log at a witness, is left alone after a failure, in ms. */
 const pauseMs = 30_000;
 
 /** Logs that a witness is asked about at once. */
 const atOnce = 25;
 
 /**
- * Sends checkpoints to the witnesses, and stores their cosignatures. An unavailable witness gets
- * the newest checkpoint later; nothing waits for it, and one log that a witness does not cosign
- * keeps it from no other. A witness that refuses a log has evidence: that log gets no further
- * checkpoint of this process.
+ * Sends checkpoints to the witnesses and stores their cosignatures. An unavailable witness gets the
+ * newest checkpoint later and delays nothing, and a log that it does not cosign delays no other
+ * log. A refusal is evidence: this process signs no further checkpoint of that log.
  */
 export class Witnesses {
   readonly #logs: CosignedLogs;
@@ -57,7 +56,7 @@ export class Witnesses {
   readonly #onAnswered: (answered: Answered) => void;
   /** Until when a witness, or a witness for one log, gets no requests. */
   readonly #pausedUntil = new Map<string, number>();
-  /** Logs about which a witness has answered, by {@link keyOf}. */
+  /** Logs for which a witness has answered, by {@link keyOf}. */
   readonly #asked = new Set<string>();
   readonly #refusals = new Map<string, string>();
 
@@ -79,8 +78,8 @@ export class Witnesses {
 
   /**
    * Asks each of these witnesses about logs that this process is about to sign for the first time,
-   * with the last checkpoint that the database has. So a database that was restored from an older
-   * backup is found before anything is signed. Never rejects.
+   * with the last checkpoint in the database. This detects a database restored from an older backup
+   * before anything is signed. Never rejects.
    */
   async ask(names: readonly string[], logs: readonly Submission[]): Promise<void> {
     const asked = this.#witnesses.filter(({ name }) => names.includes(name));
@@ -112,7 +111,7 @@ export class Witnesses {
     this.#asked.add(keyOf(witness, log.organization));
   }
 
-  /** One log after the other, until the witness is unavailable. Those that failed come last. */
+  /** Sends one log after the other until the witness is unavailable. Logs that failed come last. */
   async #cosignAll(witness: Witness, logs: readonly Uncosigned[]): Promise<void> {
     const failedAt = ({ organization }: Uncosigned): number => this.#pausedUntil.get(keyOf(witness, organization)) ?? 0;
     for (const log of logs.toSorted((a, b) => failedAt(a) - failedAt(b))) {
@@ -136,7 +135,7 @@ export class Witnesses {
     this.#onAnswered({ witness: witness.name, organization: log.organization });
   }
 
-  /** False if another worker has signed a newer checkpoint meanwhile: then the witness is right. */
+  /** False if another worker signed a newer checkpoint meanwhile: then the witness is right. */
   async #isNewest({ name }: Witness, { organization, size }: Uncosigned): Promise<boolean> {
     const [newest] = await this.#logs.listUncosigned([name], organization);
     return newest !== undefined && newest.size <= size;

@@ -3,7 +3,7 @@ import type { StreamMetrics } from '../../kit/telemetry/console-metrics.ts';
 import type { HeldMessages } from './held-messages.ts';
 import { idMessage, messagesOf, omittedText, type Message, type StreamFormat } from './messages.ts';
 
-/** Most messages, and most characters of them, that wait for a slow reader, if there is room. */
+/** Most messages, and characters, that wait for a slow reader if there is room. */
 const mostMessages = 4_000;
 const mostCharacters = 4 * 1024 * 1024;
 
@@ -17,7 +17,7 @@ const patience = 4;
 export class EventStream {
   /** The messages that its reader gets. */
   readonly format: StreamFormat;
-  /** What its reader gets first: everything stored afterwards follows. */
+  /** What its reader gets first; everything stored afterwards follows. */
   readonly opening: readonly Message[];
   readonly #response: ServerResponse;
   readonly #metrics: StreamMetrics;
@@ -27,7 +27,7 @@ export class EventStream {
   /** Events left out since the last message; null if their number is unknown. */
   #omitted: number | null = 0;
   #blocked = false;
-  /** What its connection has not taken yet. */
+  /** Bytes that its connection has not taken yet. */
   #sentBytes = 0;
   #blockedTicks = 0;
 
@@ -55,7 +55,7 @@ export class EventStream {
     this.#omit(omitted);
     for (const message of messages) {
       if (!this.#held.hold(message)) {
-        // What comes next must not precede what is left out.
+        // Later messages must not precede those that are left out.
         this.#drop(this.#queue.length);
         this.#omit(message.events);
         continue;
@@ -76,7 +76,7 @@ export class EventStream {
     } else if ((this.#blockedTicks += 1) >= patience) this.#response.destroy();
   }
 
-  /** Ends the answer, so that the reader connects again. */
+  /** Ends the answer, so that the reader reconnects. */
   end(): void {
     this.#response.end();
   }
@@ -117,7 +117,7 @@ export class EventStream {
       this.#write(omittedText(this.#omitted));
       this.#omitted = 0;
     }
-    // Without room it waits for the next messages, or for the next tick.
+    // Without room it waits for the next messages or the next tick.
     while (!this.#blocked && this.#queue.length > 0 && this.#held.fits(writeSize)) this.#write(this.#take());
   }
 

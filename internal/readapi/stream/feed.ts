@@ -6,10 +6,10 @@ import { idMessage, type IdOf, type Message, type StreamFormat } from './message
 
 export interface FeedOptions {
   held: HeldMessages;
-  /** Runs reads once there is room for what they hold. Rejects when there is none in time. */
+  /** Runs reads once there is room for their results. Rejects when there is none in time. */
   withRoom: <T>(read: () => Promise<T>) => Promise<T>;
   idOf: IdOf;
-  /** Reads what was stored since a position: at most `limit` events. Rejects when it cannot. */
+  /** Reads at most `limit` events that were stored since a position. Rejects when it cannot. */
   poll: (since: StreamPosition | undefined, limit: number) => Promise<StoredSince>;
   /** Most events of one poll. */
   limit: number;
@@ -17,10 +17,13 @@ export interface FeedOptions {
   onError: (error: unknown) => void;
 }
 
-/** Events that a reader gets when it resumes, in polls: more than a restart of a console lasts. */
+/** Most polls' worth of events that a resuming reader gets: more than a console's restart takes. */
 const resumedPolls = 10;
 
-/** What was stored, and how many events were left out. Streams of one format share its messages. */
+/**
+ * What was stored, and how many events were left out. Streams of the same format share its
+ * messages.
+ */
 class Batch {
   readonly omitted: number;
   readonly #parts: readonly StoredSince[];
@@ -45,15 +48,15 @@ class Batch {
   }
 }
 
-/** Polls the record for one organization while streams are open, for all of them together. */
+/** Polls the record for all open streams of one organization together. */
 export class Feed {
   readonly #options: FeedOptions;
   readonly #polls: Repeating;
   #position: StreamPosition | undefined;
   readonly #streams = new Set<EventStream>();
-  /** Streams that wait for the next poll, and the last position that their reader has seen. */
+  /** Streams that wait for the next poll, with the last position that their readers have seen. */
   #joining = new Map<EventStream, StreamPosition | undefined>();
-  /** Streams that read what they missed, and the batches that they get afterwards. */
+  /** Streams that are reading what they missed, and the batches that they get afterwards. */
   readonly #resuming = new Map<EventStream, Batch[]>();
 
   constructor(options: FeedOptions) {
@@ -70,7 +73,7 @@ export class Feed {
     return this.#streams.size + this.#joining.size + this.#resuming.size;
   }
 
-  /** Sends to a stream what is stored from now on, or after the position that it has seen. */
+  /** Sends a stream what is stored from now on, or after the position that it has seen. */
   add(stream: EventStream, seen: StreamPosition | undefined): void {
     this.#polls.start();
     if (this.#position === undefined || seen !== undefined) this.#joining.set(stream, seen);
@@ -137,7 +140,7 @@ export class Feed {
     for (const later of meanwhile) later.sendTo(stream);
   }
 
-  /** Streams that have seen the same read together what they missed. */
+  /** Lets streams that stopped at the same position read what they missed together. */
   #missedOnce(
     known: Map<string, Promise<Batch | undefined>>,
     seen: StreamPosition,

@@ -3,8 +3,8 @@ import type { SharedRoom } from '../shared-room.ts';
 import type { Message } from './messages.ts';
 
 /**
- * The messages that the streams of one organization hold for slow readers, and the bytes on their
- * way to these. A message counts once, however many streams hold it.
+ * The messages that one organization's streams hold for slow readers, and the bytes on their way to
+ * them. A message counts once, however many streams hold it.
  */
 export class HeldMessages {
   readonly #room: SharedRoom;
@@ -42,7 +42,7 @@ export class HeldMessages {
     return this.#room.lacks(this.#organization, bytes) === undefined;
   }
 
-  /** Counts bytes that were given to a connection; negative ones once it has taken them. */
+  /** Adds bytes that were given to a connection; negative ones once it has taken them. */
   addSent(bytes: number): void {
     this.#room.add(this.#organization, bytes);
   }

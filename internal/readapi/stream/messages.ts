@@ -17,8 +17,8 @@ export type StreamFormat = (stored: StoredSince, idOf: IdOf) => Message[];
 
 /**
  * The messages of what was stored, as JSON. A change of an execution precedes the last of its
- * events and has no id: a reader that resumes between the two gets the change again, and never
- * misses it.
+ * events and has no id: a reader that resumes between the two gets the change again instead of
+ * missing it.
  */
 export function messagesOf({ events, executions }: StoredSince, idOf: IdOf): Message[] {
   const changed = new Map(executions.map((execution) => [keyOf(execution), execution]));

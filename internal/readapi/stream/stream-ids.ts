@@ -4,9 +4,9 @@ import { seal, unseal } from '../../intake/http/sealed.ts';
 const context = 'stream';
 
 /**
- * The ids of the messages of streams. An id is a sealed position: a position holds the transaction
- * counter of Postgres, which would show how much other organizations store. All consoles of a
- * database share the key, so that a reader may continue at another one.
+ * The ids of stream messages. An id is a sealed position, since the transaction counter in a
+ * position would show how much other organizations store. All consoles of a database share the key,
+ * so a reader may continue at another one.
  */
 export class StreamIds {
   readonly #key: Uint8Array;
@@ -20,7 +20,7 @@ export class StreamIds {
     return seal(this.#key, contextOf(organization), JSON.stringify(position));
   }
 
-  /** The position of an id; undefined for one that is not an id of the organization's streams. */
+  /** The position of an id; undefined unless it is an id of the organization's streams. */
   positionOf(id: string, organization: string): StreamPosition | undefined {
     const text = unseal(this.#key, contextOf(organization), id);
     return text === undefined ? undefined : (JSON.parse(text) as StreamPosition);

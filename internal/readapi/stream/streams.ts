@@ -12,7 +12,7 @@ import { HeldMessages } from './held-messages.ts';
 import type { Message, StreamFormat } from './messages.ts';
 import { StreamIds } from './stream-ids.ts';
 
-/** Most memory of what waits for the readers of streams. */
+/** Most memory of what waits for stream readers. */
 const roomOfStreams: RoomSize = { all: 32 * 1_024 * 1_024, ofOne: 16 * 1_024 * 1_024 };
 
 export interface StreamsOptions {
@@ -25,7 +25,7 @@ export interface StreamsOptions {
   eventsPerSecond: number;
   metrics: StreamMetrics;
   logger: Logger;
-  /** Time between two polls of an organization, and between two ticks of a stream, in ms. */
+  /** Interval of polls of an organization, and of ticks of a stream, in ms. */
   pollMs?: number;
   tickMs?: number;
 }
@@ -38,7 +38,7 @@ export interface Reader {
   seen: StreamPosition | undefined;
   /** False once the token is no longer valid. */
   mayRead: () => boolean;
-  /** The messages that the reader gets; JSON unless set. */
+  /** The format of the reader's messages. Default: JSON. */
   format?: StreamFormat;
   /** Messages that precede everything that is stored from now on. */
   opening?: readonly Message[];
@@ -75,7 +75,7 @@ export class Streams {
     return Promise.resolve();
   }
 
-  /** Ends all streams. Their readers connect again, to another console. */
+  /** Ends all streams. Their readers reconnect to another console. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#ticks);
@@ -83,7 +83,7 @@ export class Streams {
     await Promise.all(Array.from(this.#feeds.values(), (feed) => feed.stop()));
   }
 
-  /** Sends what is stored to a response, whose headers have been sent, until it is closed. */
+  /** Streams what is stored into a response, whose headers have been sent, until it is closed. */
   open(response: ServerResponse, reader: Reader): void {
     const { organization, seen } = reader;
     const feed = this.#feeds.get(organization) ?? this.#begin(reader);

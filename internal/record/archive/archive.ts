@@ -25,8 +25,8 @@ export class Archive {
 
   /**
    * Compares a partition with the archive: each organization with events on one of its days must
-   * have an object with exactly these events, whose bytes have the SHA-256 of its manifest. Objects
-   * are read last, and only if no manifest is missing.
+   * have an object with exactly these events and the SHA-256 of its manifest. Reads objects last,
+   * and only if no manifest is missing.
    */
   async find(partition: DayRange): Promise<Archived> {
     const found: DayInArchive[] = [];

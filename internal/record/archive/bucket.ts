@@ -3,7 +3,7 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 /** How long a connection may take, and how long it may be silent, in ms. */
 const timeouts = { connectionTimeout: 5_000, socketTimeout: 60_000 };
 
-/** A bucket, and the begin of the names of its objects: empty, or ended by a slash. */
+/** A bucket, and the prefix of its objects' names: empty, or ending with a slash. */
 export interface OpenBucket {
   readonly client: S3Client;
   readonly Bucket: string;
@@ -13,8 +13,8 @@ export interface OpenBucket {
 }
 
 /**
- * Opens `s3://bucket/prefix`. Credentials, region and endpoint are those of the environment, as in
- * every SDK of AWS. Other S3 servers take the bucket in the path.
+ * Opens `s3://bucket/prefix`. Credentials, region and endpoint come from the environment, as in
+ * every AWS SDK. Other S3 servers take the bucket in the path.
  */
 export function openBucket(address: string, config: S3ClientConfig): OpenBucket {
   const { hostname, pathname } = new URL(address);

@@ -13,20 +13,22 @@ import type { Objects } from './objects.ts';
 /** Events of one query. */
 const pageSize = 2_000;
 
-/** The source and the place of an export of a day. */
+/** The source and the destination of one day's export. */
 export interface DayExport {
   record: Pick<Queries, 'exportEvents'>;
   objects: Objects;
   format: FormatName;
   /** Resolves with the newest checkpoint of an organization's log. Absent without a log. */
   checkpointOf?: ((organization: string) => Promise<string | undefined>) | undefined;
-  /** Gives the log its manifests. Absent without a log. */
+  /** Writes manifests to the log. Absent without a log. */
   acts?: ManifestActs | undefined;
-  /** Ends the export: nothing stays of the object that it was writing. */
+  /** Ends the export, and leaves nothing of the object that it was writing. */
   signal?: AbortSignal | undefined;
   /** What had changed the rows of the day, counted before the export reads them. */
   changes: RowChanges;
-  /** Called after each page: how many events it had, and when the last one was accepted, in ms. */
+  /**
+   * Called after each page with its number of events, and when the last one was accepted, in ms.
+   */
   onPage?: ((events: number, upTo: number) => void) | undefined;
 }
 
@@ -60,7 +62,7 @@ export async function exportDay(
     return buffer;
   };
 
-  // Read before the events: the object has each event that it covers.
+  // Read before the events, so that the object has each event that the checkpoint covers.
   const checkpoint = (await checkpointOf?.(organization)) ?? null;
   await objects.write(`${folder}${object}`, pieces(), signal);
   const manifest: Manifest = {

@@ -14,26 +14,26 @@ import {
   type Manifest,
 } from './manifest.ts';
 
-/** The days to export, and the place that they are written to. */
+/** The days to export, and where to write them. */
 export interface DaysExport extends Omit<DayExport, 'onPage' | 'changes'> {
   db: Database;
-  /** Which organizations are exported; all unless given. */
+  /** Which organizations are exported. Default: all. */
   isWanted?: (organization: string) => boolean;
   /** Only days that begin at or after `from` and end at or before `to`, in ms. */
   from: number;
   to: number;
   /**
-   * Days before it are compared with Postgres even if they have a manifest, in ms. One whose events
-   * the archive lacks becomes a further object.
+   * Days before it (ms) are compared with Postgres even if they have a manifest. A day with events
+   * that the archive lacks becomes another object.
    */
   recheckBefore: number;
   onProgress?: (progress: Progress) => void;
   onWritten?: (manifest: Manifest) => void;
 }
 
-/** How far an export is. */
+/** How far an export has come. */
 export interface Progress extends ArchivedDay {
-  /** Days of organizations, with a part of the current one. */
+  /** Days of organizations that are done, including a fraction for the current one. */
   done: number;
   total: number;
   /** Events written. */
@@ -42,7 +42,7 @@ export interface Progress extends ArchivedDay {
 
 /** The result of an export. */
 export interface DaysExported {
-  /** Days of organizations that it wrote, and those that were there already. */
+  /** Days of organizations that it wrote, and those that were already there. */
   written: number;
   kept: number;
   /** Events written. */
@@ -50,8 +50,8 @@ export interface DaysExported {
 }
 
 /**
- * Exports each day of each organization that has no manifest yet, the oldest first. After an error
- * the next run continues with the day that was not finished.
+ * Exports each day of each organization that has no manifest yet, oldest first. After an error the
+ * next run continues with the unfinished day.
  */
 export async function exportDays(run: DaysExport): Promise<DaysExported> {
   const days = await daysToExport(run);
@@ -82,7 +82,7 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
   return exported;
 }
 
-/** A crash between a manifest and its act leaves the log without it. */
+/** Appends the act of a manifest that a crash kept out of the log. */
 async function appendMissingAct(
   { acts, objects, format }: DaysExport,
   names: readonly string[],

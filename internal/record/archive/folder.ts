@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { NoSuchObject, type Objects } from './objects.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** The extension of a file that is not whole yet. */
+/** The extension of an unfinished file. */
 const unfinished = '.partial';
 
 /**
- * Objects as files below a folder, which is made when the first one is written. They are events, so
- * that only this user may read them.
+ * Objects as files below a folder, which the first write creates. They hold events, so only this
+ * user may read them.
  */
 export function openFolder(root: string): Objects {
   return {
@@ -50,7 +50,7 @@ async function* readFileOf(root: string, name: string): AsyncGenerator<Uint8Arra
 async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
-    // It may be left from an earlier try, with other rights.
+    // An earlier attempt may have left it with other permissions.
     await file.chmod(0o600);
     for await (const piece of pieces) await file.writeFile(piece);
     await file.sync();
@@ -59,7 +59,7 @@ async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Pr
   }
 }
 
-/** Makes a folder, and each missing one above it; all are durable. */
+/** Creates a folder and its missing parents, all durably. */
 async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

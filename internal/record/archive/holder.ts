@@ -12,7 +12,7 @@ import {
 } from './manifest.ts';
 import { NoSuchObject, type Objects } from './objects.ts';
 
-/** A day of an organization, with the objects of that organization in the archive. */
+/** A day of an organization, with all objects of that organization in the archive. */
 export interface DayInArchive {
   objects: Objects;
   /** The names of the organization's objects. */
@@ -21,9 +21,8 @@ export interface DayInArchive {
 }
 
 /**
- * The manifest of an object that has exactly these events, as erasures and sealings have left
- * them, and whose bytes have the SHA-256 of the manifest; undefined if there is none. Reads the
- * object.
+ * The manifest of an object that has exactly these events, as erasures and sealings left them, and
+ * the SHA-256 of its manifest; undefined if there is none. Reads the object.
  */
 export async function findHolder(
   { objects, names, day }: DayInArchive,

@@ -1,7 +1,7 @@
 /**
- * A set of events by their ids: how many there are, and the exclusive or of all ids. Postgres
- * counts the same (`internal/store/partitions/event-days.ts`), in any order. Two sets with the same
- * figures are the same set: the ids have 74 random bits.
+ * A set of events by their ids: their number and the XOR of all ids, in any order. Postgres
+ * computes the same (`internal/store/partitions/event-days.ts`). Sets with the same figures are the
+ * same set: ids have 74 random bits.
  */
 export class IdSet {
   #rows = 0;

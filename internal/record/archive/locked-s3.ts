@@ -12,14 +12,14 @@ import { openBucket, type OpenBucket } from './bucket.ts';
 /** A dead server must not delay its caller for long. */
 const impatient = { maxAttempts: 2, requestHandler: { connectionTimeout: 2_000, socketTimeout: 5_000 } };
 
-/** A version of an object. It can be read also after a later one or a deletion has hidden it. */
+/** A version of an object. It stays readable after a later version or a deletion has hidden it. */
 export interface ObjectVersion {
   readonly name: string;
   readonly version: string | undefined;
 }
 
 /**
- * Objects of a bucket with object lock: nobody can change or delete one before its date, also not
+ * Objects of a bucket with object lock: nobody can change or delete one before its date, not even
  * the owner of the account.
  */
 export class LockedS3 {
@@ -80,7 +80,10 @@ export class LockedS3 {
     this.#place.client.destroy();
   }
 
-  /** Nobody can turn it off again. Without it, some servers would store an object unlocked. */
+  /**
+   * Rejects without object lock: some servers would then store an object unlocked. Nobody can turn
+   * the lock off again.
+   */
   async #requireLock(): Promise<void> {
     const { client, Bucket } = this.#place;
     const isOn = await client.send(new GetObjectLockConfigurationCommand({ Bucket })).then(

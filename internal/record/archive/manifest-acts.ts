@@ -9,8 +9,9 @@ import { actOfManifest } from './manifest-act.ts';
 import type { ArchivedDay, Manifest } from './manifest.ts';
 
 /**
- * Gives the log the SHA-256 of each manifest, as an act, so that nobody can remove or rewrite a day
- * of the archive unseen. The act comes after the manifest: the log never has one that is not there.
+ * Writes the SHA-256 of each manifest to the log as an act, so that nobody can remove or rewrite a
+ * day of the archive unseen. The act follows the manifest: the log never names one that is not
+ * there.
  */
 export class ManifestActs {
   /** The name of the writer in manifests and acts. */
@@ -18,7 +19,7 @@ export class ManifestActs {
   readonly #db: Database;
   readonly #key: MacKey;
   readonly #identify = createIdentitySource();
-  /** The objects of each organization that the log knows, once they were read. */
+  /** The objects of each organization that the log knows, once read. */
   readonly #known = new Map<string, Promise<Set<string>>>();
 
   constructor(db: Database, key: MacKey) {
@@ -30,7 +31,7 @@ export class ManifestActs {
     return this.#identify().id;
   }
 
-  /** Writes the act of a manifest, if that was written with a log. */
+  /** Writes the act of a manifest that was written with a log. */
   async append(manifest: Manifest, content: string): Promise<void> {
     const act = actOfManifest(manifest, content);
     if (act !== undefined) await appendGivenAct(this.#db, this.#key, act);

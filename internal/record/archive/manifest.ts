@@ -4,10 +4,10 @@ import type { EventPosition } from '../stored-event.ts';
 import { isoDay } from '../../store/partitions/days.ts';
 import type { Objects } from './objects.ts';
 
-/** Describes an object. It lies beside the object, and is written after it. */
+/** Describes an object. It is stored beside the object, and written after it. */
 export interface Manifest {
   version: 1;
-  /** The id of the act by which the log knows it, and who wrote it; null without a log. */
+  /** The id of the act by which the log knows it, and its author; null without a log. */
   id: string | null;
   by: string | null;
   organization: string;
@@ -18,11 +18,11 @@ export interface Manifest {
   format: FormatName;
   rows: number;
   bytes: number;
-  /** Of the object, in hexadecimal digits. */
+  /** SHA-256 of the object, in hexadecimal digits. */
   sha256: string;
-  /** The exclusive or of all ids, in hexadecimal digits. */
+  /** The XOR of all ids, in hexadecimal digits. */
   ids: string;
-  /** How many of the events had lost their texts by an erasure. */
+  /** How many of the events had lost their texts to an erasure. */
   erased_texts: number;
   /** How many acts had sealed events of the day that were stored without a log. */
   sealings: number;
@@ -43,31 +43,31 @@ export interface ArchivedDay {
   day: number;
 }
 
-/** What the name of a manifest has after that of its object. */
+/** The suffix of a manifest's name, after the name of its object. */
 export const manifestSuffix = '.manifest.json';
 
 /**
- * The folder of an organization, ended by a slash. DuckDB and Spark make a column of this form,
- * which is Hive's.
+ * The folder of an organization, ending with a slash. DuckDB and Spark read this form, which is
+ * Hive's, as a column.
  */
 export function folderOfOrganization(organization: string): string {
   return `organization=${encodeURIComponent(organization)}/`;
 }
 
-/** The folder of a day, ended by a slash. */
+/** The folder of a day, ending with a slash. */
 export function folderOfDay({ organization, day }: ArchivedDay): string {
   return `${folderOfOrganization(organization)}day=${isoDay(day)}/`;
 }
 
 /**
- * The name of an object in the folder of its day: `events.parquet`. Events that are stored after
- * that, or a repair, make `events-2.parquet`, and so on.
+ * The name of an object in the folder of its day: `events.parquet`. Events stored later, or a
+ * repair, make `events-2.parquet`, and so on.
  */
 export function objectName(number: number, format: FormatName): string {
   return number === 1 ? `events.${format}` : `events-${number}.${format}`;
 }
 
-/** The numbers of the objects of a day that have a manifest, the newest first. */
+/** The numbers of the objects of a day that have a manifest, newest first. */
 export function numbersWithManifest(names: readonly string[], day: ArchivedDay, format: FormatName): number[] {
   const folder = folderOfDay(day);
   return names
@@ -86,7 +86,7 @@ export async function readManifest(objects: Objects, folder: string, object: str
   return manifest;
 }
 
-/** The text of a manifest, of which the log has the SHA-256. */
+/** The text of a manifest, whose SHA-256 the log has. */
 export function readManifestText(objects: Objects, folder: string, object: string): Promise<string> {
   return text(objects.read(`${folder}${object}${manifestSuffix}`));
 }

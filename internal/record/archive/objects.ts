@@ -1,14 +1,14 @@
-/** Named objects in a folder or a bucket. A name has slashes between its parts. */
+/** Named objects in a folder or a bucket. Slashes separate the parts of a name. */
 export interface Objects {
   /** Where they are, for people; never a password. */
   readonly where: string;
   /** The names that begin with `prefix`, which ends with a slash, in any order. */
   list(prefix: string): Promise<string[]>;
-  /** The bytes of an object. Ends with {@link NoSuchObject} if there is none. */
+  /** The bytes of an object. Fails with {@link NoSuchObject} if there is none. */
   read(name: string): AsyncIterable<Uint8Array>;
   /**
-   * Writes an object, or replaces it, whole or not at all. Resolves once it is on disk. Rejects
-   * when the signal is aborted, and nothing of the object stays.
+   * Writes or replaces an object, whole or not at all. Resolves once it is on disk. Rejects when
+   * the signal is aborted, and leaves nothing of the object.
    */
   write(name: string, pieces: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Closes its connections. */

@@ -7,7 +7,7 @@ import type { Objects } from './objects.ts';
 /** Opens a bucket by its `s3://` address, or a folder by its path or its `file://` address. */
 export async function openObjects(destination: string, config: S3ClientConfig = {}): Promise<Objects> {
   if (destination.startsWith('s3://')) {
-    // Loaded only when needed: it takes as long as the rest of the command.
+    // Loaded only when needed: loading it takes as long as the rest of the command.
     const { openS3 } = await import('./s3.ts');
     return openS3(destination, config);
   }

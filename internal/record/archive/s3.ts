@@ -14,10 +14,10 @@ import { openBucket, type OpenBucket } from './bucket.ts';
 import { NoSuchObject, type Objects } from './objects.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Bytes of a part of an upload. S3 takes 10,000 parts, so an object of up to 160 GiB. */
+/** Bytes of a part of an upload. S3 takes 10,000 parts, so an object may have up to 160 GiB. */
 const partSize = 16 * 1_024 * 1_024;
 
-/** S3 compares it when it gets an object or a part. */
+/** S3 verifies it when it receives an object or a part. */
 const ChecksumAlgorithm = 'CRC32';
 
 /** Objects of a bucket: `s3://bucket/prefix`. */
@@ -49,7 +49,7 @@ async function* read({ client, Bucket, base }: OpenBucket, name: string): AsyncG
   }
 }
 
-/** A small object is one request. A larger one appears when its last part is confirmed. */
+/** Writes a small object in one request. A larger one appears when its last part is confirmed. */
 async function write(
   { client, Bucket, base }: OpenBucket,
   name: string,
@@ -87,7 +87,7 @@ async function write(
   }
 }
 
-/** Joins pieces to parts of the size that S3 asks for; the last one may be smaller. */
+/** Joins pieces into parts of the size that S3 requires; the last one may be smaller. */
 async function* partsOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   let waiting: Uint8Array[] = [];
   let size = 0;

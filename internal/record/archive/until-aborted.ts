@@ -1,6 +1,6 @@
 /**
- * The same pieces, until the signal is aborted: then they end with the reason of the signal, also
- * while the next piece is still to come.
+ * The same pieces until the signal is aborted: then fails with its reason, even while the next
+ * piece is still to come.
  */
 export function untilAborted<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncIterable<T> {
   return signal === undefined ? pieces : endedBy(signal, pieces);
@@ -16,7 +16,7 @@ async function* endedBy<T>(signal: AbortSignal, pieces: AsyncIterable<T>): Async
     }
   } finally {
     const closed = iterator.return?.();
-    // It waits for the next piece, which may never come.
+    // Closing waits for the next piece, which may never come.
     if (signal.aborted) closed?.catch(() => undefined);
     else await closed;
   }

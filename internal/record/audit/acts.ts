@@ -3,12 +3,12 @@ import { timeOfId } from '../../ledger/leaf.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * The acts that the log has. A text that the log does not have explains nothing: somebody could
- * have written it.
+ * The acts that the log has. A text outside the log explains nothing: anybody could have written
+ * it.
  */
 export class Acts {
   readonly findings: Finding[] = [];
-  /** Those whose text is that of the log. */
+  /** Acts whose text matches the log. */
   readonly proven: Act[] = [];
   readonly #ids = new Set<string>();
 
@@ -20,7 +20,7 @@ export class Acts {
     else this.#read(id, text);
   }
 
-  /** The finding about the leaf of an act whose text is not there. */
+  /** The finding about the leaf of an act whose text is missing. */
   lost(id: string): Finding[] {
     return this.#ids.has(id) ? [] : [{ sentence: `The act ${id} is in the log, and its text is missing.` }];
   }
@@ -40,7 +40,7 @@ export class Acts {
   }
 }
 
-/** An act as reports name it; undefined for one that says nothing about what is proven. */
+/** An act as reports describe it; undefined for one that does not affect what is proven. */
 export function describeAct({ kind, at, by, details }: Act): string | undefined {
   const when = `by ${by}, ${at.toISOString()}`;
   if (kind === 'older-events-sealed') {

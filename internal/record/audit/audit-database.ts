@@ -32,18 +32,18 @@ export interface DatabaseAudit {
   /** Heads of checkpoints that somebody kept. */
   kept?: readonly TreeHead[];
   /**
-   * Retention keeps the events from this day on (ms since the Unix epoch). Unless given, the first
-   * partition says from which: then a partition that somebody dropped looks expired.
+   * Retention keeps the events from this day on (ms since the Unix epoch). Default: the day of the
+   * first partition; then a partition that somebody dropped looks expired.
    */
   retainedSince?: number | undefined;
   onProgress?: OnProgress;
 }
 
 /**
- * Compares the log of an organization with its checkpoints, with each of its events, and the
- * executions with their events, beside each other in one snapshot of the database. What cannot be
- * checked is a problem of the report; the other parts go on.
- * @throws {CannotCheck} when the organization has no log, and nobody has kept a checkpoint of one.
+ * Compares the log of an organization with its checkpoints and its events, and the executions with
+ * their events, concurrently in one snapshot of the database. What cannot be checked becomes a
+ * problem in the report; the other parts continue.
+ * @throws {CannotCheck} when the organization has no log and nobody kept a checkpoint of one.
  */
 export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<AuditReport> {
   const { organization, kept = [], retainedSince } = audit;
@@ -93,7 +93,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     ]);
     const events = compared ?? nothingCompared();
     const oldest = tree?.oldest ?? Infinity;
-    // An event that expired before the log began has no leaf that would be absent.
+    // An event that expired before the log began never had a leaf.
     const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
     return {
       findings: [
@@ -128,7 +128,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
   });
 }
 
-/** What the checkpoints say: their heads, and the newest one. */
+/** The heads of the checkpoints, and the newest checkpoint. */
 interface Heads {
   heads: TreeHead[];
   wrong: Finding[];
@@ -158,7 +158,7 @@ async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit, pa
       newest = Math.max(newest, head.size);
       if (published) checkpoint = note;
     } catch (error) {
-      // Other texts that the sealer did not write count as changed, too.
+      // Other texts that the sealer did not write also count as changed.
       if (error instanceof UnknownSigner) parts.add(unknownSigner(`the checkpoint of ${minuteOf(hour)}`).message);
       else wrong.push(changedCheckpoint(error));
     }
@@ -171,7 +171,7 @@ function minuteOf(time: Date): string {
   return time.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** The findings about leaves outside of the tree, and about what the sealer keeps beside them. */
+/** The findings about leaves outside the tree, and about what the sealer keeps beside them. */
 function differingLog(tree: CheckedTree, sealed: number, log: LogRow | undefined): Finding[] {
   if (tree.findings.length > 0 || log === undefined) return [];
   const { size, frontier, hashes } = log;

@@ -23,13 +23,13 @@ export interface ExportAudit {
   organization: string;
   keys: readonly VerifierKey[];
   read: ReadServed;
-  /** Lines of NDJSON, oldest first, read twice; undefined checks the log alone. */
+  /** Lines of NDJSON, oldest first, which are read twice; undefined checks only the log. */
   lines?: (() => AsyncIterable<string>) | undefined;
-  /** Records of erasures, lines of `erase`. */
+  /** Records of erasures, as lines that `erase` printed. */
   erasures?: AsyncIterable<string> | undefined;
   /** Heads of checkpoints that somebody kept. */
   kept?: readonly TreeHead[];
-  /** True if the export has a filter: then an event that it lacks is no finding. */
+  /** True if the export was filtered: then an event that it lacks is no finding. */
   partial?: boolean;
   /** The manifest beside the export; without one, the export may end anywhere. */
   manifest?: GivenManifest | undefined;
@@ -58,8 +58,8 @@ export const nothingCompared: AuditReport = {
 const pageSize = 10_000;
 
 /**
- * Compares a served log with its checkpoints, and with an export. The export must have each event
- * of its range, or else each one between its first and its last one, unless it is partial.
+ * Compares a served log with its checkpoints and an export. Unless it is partial, the export must
+ * have each event of its range or, without one, between its first and last event.
  * @throws {CannotCheck} when a part of the log cannot be read.
  */
 export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
@@ -83,7 +83,7 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const compared = await compareLines(audit, leaves, between.newest, erased, findings);
   if (audit.partial !== true && erased.incomplete === undefined) {
     const lost = new Set(between.required.map((leaf) => readLeaf(leaf).id).filter((id) => leaves.has(id)));
-    // As arguments of one push, a hundred thousand findings would not fit on the stack.
+    // A hundred thousand findings as arguments of one push would not fit on the stack.
     for (const id of [...lost].sort()) if (!erased.isErased(id)) findings.push(lostEvent(id));
   }
   if (erased.incomplete !== undefined) parts.add(erased.incomplete);
@@ -112,7 +112,7 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
 
 /**
  * Takes each event of the export out of `leaves`. Resolves with the number of events compared, and
- * of those that are newer than the log, by about an hour: they have no leaf yet.
+ * of those without a leaf because they are newer than the log, with about an hour of tolerance.
  */
 async function compareLines(
   audit: ExportAudit,
@@ -122,7 +122,7 @@ async function compareLines(
   findings: Finding[],
 ): Promise<{ events: number; uncovered: number }> {
   const { size } = leaves;
-  // Workers beside each other seal events not in the order of their ids.
+  // Concurrent workers do not seal events in the order of their ids.
   const excusedAfter = newest - toleranceMs;
   let [compared, uncovered] = [0, 0];
   let page: string[] = [];
@@ -144,7 +144,7 @@ async function compareLines(
   return { events: compared, uncovered };
 }
 
-/** A log of which somebody kept a checkpoint cannot be gone. */
+/** Reads the newest checkpoint. If somebody kept one, a missing log is a finding. */
 async function readCheckpointOf({ read, kept = [], organization }: ExportAudit): Promise<string | Finding> {
   try {
     return (await read('checkpoint')).toString();
@@ -155,7 +155,7 @@ async function readCheckpointOf({ read, kept = [], organization }: ExportAudit):
   }
 }
 
-/** Nobody says what an export without a manifest should have. */
+/** Explains that nothing says what an export without a manifest should have. */
 function openEnds({ first, last }: Ends): string {
   return (
     `The export has no manifest, so it is complete between ${timeOfEnd(first)} and ${timeOfEnd(last)} only: ` +

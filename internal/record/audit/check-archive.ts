@@ -9,12 +9,12 @@ import { count, type Outcome } from './outcome.ts';
 
 type Found = Pick<Outcome, 'findings' | 'problems' | 'notes'>;
 
-/** How long after it was written a manifest may wait for its leaf, in ms. */
+/** How long a manifest may wait for its leaf, in ms. */
 const waitsMs = 3_600_000;
 
 /**
- * Compares the objects of an archive with the manifests that the log has: each must be there, with
- * its SHA-256, and so must its object. `manifests` are the acts of the log about them.
+ * Compares the objects of an archive with the manifests that the log has: each manifest and its
+ * object must be there with the right SHA-256. `manifests` are the acts of the log about them.
  */
 export async function checkArchive(
   place: string,
@@ -38,7 +38,7 @@ async function compare(objects: Objects, organization: string, manifests: readon
     const name = `${folderOfDay({ organization, day: Date.parse(day) })}${object}`;
     known.add(`${name}${manifestSuffix}`);
     const content = await readText(objects, `${name}${manifestSuffix}`);
-    // After an erasure, a newer object has the day, and the older one should go.
+    // After an erasure, a newer object has the day, and the older one should be deleted.
     if (content === undefined && hasNewer(manifests, day, object)) continue;
     if (content === undefined)
       findings.push(`The archive lacks ${name}${manifestSuffix}, which the log has: it was removed.`);

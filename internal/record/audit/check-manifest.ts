@@ -7,13 +7,13 @@ import type { Parts } from './parts.ts';
 /** A manifest beside an export. */
 export interface GivenManifest {
   readonly name: string;
-  /** What it says that the export has. */
+  /** The events that the export should have according to it. */
   readonly range: ExportedRange;
-  /** The leaf that the log must have of it; undefined if it was written without a log. */
+  /** The leaf that the log must have for it; undefined if it was written without a log. */
   readonly leaf: Buffer | undefined;
 }
 
-/** Compares a manifest with its leaf. One that was just written may have no place yet. */
+/** Compares a manifest with its leaf. One just written may have no place in the log yet. */
 export function checkManifest(
   { name, leaf }: GivenManifest,
   { ofActs, newest }: Pick<LeavesBetween, 'ofActs' | 'newest'>,

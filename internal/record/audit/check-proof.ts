@@ -13,7 +13,7 @@ import { linesOf, linesOfAll } from './exported-lines.ts';
 import type { VerifierKey } from '../../ledger/keys.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What a proof is checked with. */
+/** What to check a proof against. */
 export interface ProofOptions {
   readonly organization: string;
   readonly publicKeys: readonly VerifierKey[];
@@ -24,8 +24,8 @@ export interface ProofOptions {
 }
 
 /**
- * Checks the proof of one event, and what an export says of it. Resolves also with the checkpoint
- * of the proof.
+ * Checks the proof of one event, and the event in an export. Also resolves with the proof's
+ * checkpoint.
  */
 export async function checkProof(file: string, options: ProofOptions): Promise<Outcome & { checkpoint: string }> {
   const { leaf, index, hashes, checkpoint } = await readProofOf(file);
@@ -52,7 +52,7 @@ async function readProofOf(file: string): Promise<LogProof> {
   }
 }
 
-/** A record of an erasure excuses a difference, and proves nothing: a proof lacks its leaf. */
+/** An erasure's record excuses a difference and proves nothing, since a proof lacks its leaf. */
 async function compareWith(
   exported: string,
   { id, leaf, sealed }: { id: string; leaf: Buffer; sealed: string },

@@ -9,14 +9,14 @@ import { countOverdue } from './overdue.ts';
 /** How much newer an earlier leaf may be: clocks differ, and jobs wait. In ms. */
 export const toleranceMs = 3_600_000;
 
-/** The same of an erasure: a clock that is wrong by less accuses nobody. In ms. */
+/** The same for an erasure, in ms: a clock that is wrong by less accuses nobody. */
 const erasureToleranceMs = 24 * 3_600_000;
 
-/** A log that was read: its leaves, and those that should have a checkpoint and lack it. */
+/** A log that was read and compared with its checkpoints. */
 export interface CheckedTree {
   size: number;
   overdue: number;
-  /** Leaves of events that come long after those of newer events. */
+  /** Leaves of events that came long after leaves of newer events. */
   late: number;
   /** When its oldest event was accepted, or erasure made, in ms since the Unix epoch. */
   oldest: number;
@@ -28,7 +28,7 @@ export interface CheckedTree {
 }
 
 /**
- * Compares the leaves of a log with its checkpoints, of which each must extend the one before. A
+ * Compares the leaves of a log with its checkpoints, each of which must extend the one before. A
  * finding names the first checkpoint that does not match.
  */
 export async function checkTree(
@@ -39,7 +39,7 @@ export async function checkTree(
   const tree = new Frontier();
   const findings: Finding[] = [];
   const backdated: Finding[] = [];
-  // As texts: a small buffer would keep all 8 kB that Node has cut it from.
+  // As texts: a small buffer would retain the 8 kB pool that Node cut it from.
   const above: HashText[][] = [];
   const waiting = heads.toSorted((a, b) => a.size - b.size);
   const signed = waiting.at(-1)?.size ?? 0;

@@ -14,8 +14,9 @@ export interface WitnessPolicy {
 }
 
 /**
- * Says when each of these witnesses has cosigned a checkpoint. A published checkpoint has the lines
- * of its quorum, so it is a finding if one is missing or wrong. An old one could be an older log.
+ * Reports when each of these witnesses cosigned a checkpoint. A published checkpoint has the lines
+ * of its quorum, so a missing or wrong one is a finding. An old one may belong to an older state of
+ * the log.
  */
 export function checkWitnesses(
   checkpoint: string,

@@ -6,7 +6,9 @@ import type { Finding } from './finding.ts';
 /** The leaves of events whose ids are in a range, by id. */
 export type LeavesById = ReadonlyMap<string, readonly Buffer[]>;
 
-/** Groups leaves by the ids of their events. What is no leaf is a finding of the tree. */
+/**
+ * Groups leaves by the ids of their events. Ignores what is no leaf: the tree check reports that.
+ */
 export function byId(leaves: Iterable<Buffer>): Map<string, Buffer[]> {
   const found = new Map<string, Buffer[]>();
   for (const leaf of leaves) {
@@ -20,8 +22,8 @@ export function byId(leaves: Iterable<Buffer>): Map<string, Buffer[]> {
 }
 
 /**
- * The findings about events that are there: each is there once and has one leaf, of what it is now.
- * Only an erasure of the log explains that an event has lost its texts; then it has none.
+ * The findings about events in the record: each must be there once, and have one leaf that matches
+ * it. Only an erasure in the log explains lost texts; such an event then has none.
  */
 export function compareEvents(events: readonly StoredEvent[], leaves: LeavesById, erased: Erased): Finding[] {
   const findings: Finding[] = [];

@@ -10,7 +10,7 @@ import { LeafReader, WrongTileIds } from './leaf-reader.ts';
 import type { Reading } from './read-database.ts';
 import { countOverdue } from './overdue.ts';
 
-/** Events that are compared at once. */
+/** Events that are compared at a time. */
 const pageSize = 10_000;
 
 /** The findings about events and leaves, and how many of each there are. */
@@ -18,34 +18,36 @@ export interface Comparison {
   findings: Finding[];
   compared: number;
   waiting: number;
-  /** Those of the waiting leaves that should have a checkpoint. */
+  /** Waiting leaves that should already have a checkpoint. */
   overdue: number;
   absent: number;
   uncovered: number;
-  /** The id of the first one of these. */
+  /** The id of the first uncovered event. */
   firstUncovered: string | undefined;
   erased: number;
   /** Leaves that have a place. */
   sealed: number;
 }
 
-/** Where to look: `beside` is another connection, which reads events while `trx` reads leaves. */
+/** What to compare: another connection, `beside`, reads events while `trx` reads leaves. */
 export interface ComparedRecord {
   trx: Reading;
   beside: Reading;
   organization: string;
   erased: Erased;
   acts: Acts;
-  /** Events accepted before it (ms) may have been stored without a log, and have no leaf yet. */
+  /**
+   * Events accepted before this time (ms) may have been stored without a log and have no leaf yet.
+   */
   unsealedBefore: number;
   /** The first kept day. */
   since: number;
 }
 
-/** Receives how many leaves of the log were compared, and how many events. */
+/** Receives how many leaves and how many events were compared. */
 type OnCompared = (looked: { leaves: number; events: number }) => void;
 
-/** A comparison that has not begun. */
+/** A comparison before its start. */
 export function nothingCompared(): Comparison {
   return {
     findings: [],
@@ -90,22 +92,22 @@ async function compareWith(log: LeafReader, record: ComparedRecord, onCompared: 
   return result;
 }
 
-/** True if these are the leaves of a page. It takes a small part of the time of a look at each. */
+/** True if these are the leaves of a page. Takes a fraction of the time of comparing each. */
 function areSame({ ids, times, leaves, hasErased }: StoredPage, ofLog: Buffer, erased: Erased): boolean {
   const [first, last] = [ids[0], ids.at(-1)];
   if (hasErased || (first !== undefined && last !== undefined && erased.namesAny(first, last))) return false;
   if (ofLog.length !== leaves.length || ids.some((id, at) => timeOfId(id) !== times[at])) return false;
-  // Workers store events beside each other, so that leaves are not in the order of ids.
+  // Workers store events concurrently, so leaves are not in the order of ids.
   return ofLog.equals(leaves) || sorted(ofLog) === leaves.toString('latin1');
 }
 
-/** As texts with a character for each byte, leaves sort by their ids. */
+/** Sorts leaves by their ids: as texts with one character per byte they do. */
 function sorted(leaves: Buffer): string {
   const texts = splitLeaves(leaves).map((leaf) => leaf.toString('latin1'));
   return texts.sort().join('');
 }
 
-/** Looks at each event and each leaf of a page. */
+/** Compares each event and each leaf of a page. */
 function compareEach(
   page: StoredPage,
   ofLog: Buffer,

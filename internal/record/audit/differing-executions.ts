@@ -10,9 +10,9 @@ export interface DifferingExecution extends Finding {
 }
 
 /**
- * The first execution that differs from its events in a column, or lacks events or has none. Of an
- * execution that began before the first kept day (`since`, ms), some events may have expired: it is
- * certain to differ only if it counts fewer events than there are.
+ * The first execution that differs from its events in a column, is missing, or has no events. If it
+ * began before the first kept day (`since`, ms), some events may have expired: it certainly differs
+ * only if it counts fewer events than there are.
  */
 export async function differingExecution(
   trx: Reading,
@@ -66,8 +66,8 @@ export async function differingExecution(
 }
 
 /**
- * The finding about the first execution that runs, and is not in the table of running ones, or the
- * other way round: the console would show it wrongly, and no alert would say that it is lost.
+ * The finding about the first execution that is running but not in the table of running ones, or
+ * vice versa: the console would show it wrongly, and no alert would say that it is lost.
  */
 export async function differingRunning(trx: Reading, organization: string): Promise<Finding[]> {
   const { rows } = await sql<{ automation_id: string; execution_id: string; runs: boolean }>`

@@ -6,8 +6,8 @@ import type { ErasureNote, Finding } from './finding.ts';
 export type FindErasureLeaf = (id: string) => Promise<Buffer | undefined>;
 
 /**
- * The erasures that the log has. Their events may be absent, or without texts. A record that the
- * log does not have excuses nothing: somebody who removed events could have written it.
+ * The erasures that the log has. Their events may be absent or without texts. A record outside the
+ * log excuses nothing: whoever removed events could have written it.
  */
 export class Erased {
   readonly notes: ErasureNote[] = [];
@@ -21,7 +21,7 @@ export class Erased {
     this.incomplete = incomplete;
   }
 
-  /** Takes the record of an erasure, if its leaf is that of the log. */
+  /** Adds the record of an erasure if its leaf matches the log. */
   async add(erasure: Erasure, find: FindErasureLeaf): Promise<void> {
     const { id, erased_at: at, erased_by: by, reason, event_ids } = erasure;
     const leaf = await find(id);
@@ -39,22 +39,22 @@ export class Erased {
     this.notes.push({ at, by, reason, events: event_ids.length / 16 });
   }
 
-  /** The finding about the leaf of an erasure whose record is not there. */
+  /** The finding about the leaf of an erasure whose record is missing. */
   lost(id: string): Finding[] {
     return this.#ids.has(id) ? [] : [{ sentence: `Erasure ${id} is in the log, and its record is missing.` }];
   }
 
-  /** True if this event was erased, so that it is absent. */
+  /** True if an erasure removed this event. */
   isErased(id: string): boolean {
     return this.erasureOf(id) !== undefined;
   }
 
-  /** True if this event lost its texts by an erasure. */
+  /** True if this event lost its texts to an erasure. */
   lostTexts(id: string): boolean {
     return this.#erasures.some(({ scope, event_ids }) => scope === 'text' && holdsId(event_ids, id));
   }
 
-  /** The erasure that says that this event is gone. */
+  /** The erasure that removed this event. */
   erasureOf(id: string): string | undefined {
     return this.#erasures.find(({ scope, event_ids }) => scope !== 'text' && holdsId(event_ids, id))?.id;
   }

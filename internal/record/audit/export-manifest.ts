@@ -10,7 +10,7 @@ import { openShown } from './shown-checkpoint.ts';
 import { dayAfter } from '../../store/partitions/days.ts';
 import type { ProofOptions } from './check-proof.ts';
 
-/** The manifest beside an export, and what is wrong with the export by it. */
+/** The manifest beside an export, and how the export deviates from it. */
 export interface ExportManifest extends GivenManifest {
   readonly findings: readonly string[];
 }

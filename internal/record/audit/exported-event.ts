@@ -11,7 +11,7 @@ const members = new Set(
   ),
 );
 
-/** The row of an event, of its line in an export in NDJSON. @throws {CannotCheck} */
+/** The row of an event from its line in an NDJSON export. @throws {CannotCheck} */
 export function exportedEvent(line: string, organization: string): StoredEvent {
   const event = objectOf(line);
   const text = (name: string): string => {

@@ -3,7 +3,7 @@ import { csvHead, csvLines } from '../formats/csv-lines.ts';
 import { parquetLines, parquetMagic } from '../formats/parquet-lines.ts';
 import { textLines } from '../formats/text-lines.ts';
 
-/** How files are read, by how they begin. Others are read as NDJSON. */
+/** How files are read, by their first bytes. Others are read as NDJSON. */
 const readers = [
   { format: 'Parquet', head: parquetMagic, read: parquetLines },
   { format: 'CSV', head: csvHead, read: csvLines },
@@ -11,7 +11,7 @@ const readers = [
 
 const headBytes = Math.max(...readers.map(({ head }) => head.length));
 
-/** The events of a file as lines of NDJSON. Opens it when the first one is asked for. */
+/** The events of a file as lines of NDJSON. Opens the file on the first read. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
   const head = await headOf(path);
   const reader = readers.find((one) => head.startsWith(one.head));

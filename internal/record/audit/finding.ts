@@ -19,7 +19,7 @@ export interface AuditReport {
   readonly findings: readonly Finding[];
   /** A sentence for each part that could not be checked. */
   readonly problems: readonly string[];
-  /** Leaves of the log, and the events that were compared with them. */
+  /** Leaves of the log, and events that were compared with them. */
   readonly leaves: number;
   readonly compared: number;
   /** Events whose leaves the newest checkpoint does not cover yet. */
@@ -33,10 +33,10 @@ export interface AuditReport {
   readonly overdue: number;
   /** Leaves of events that came more than an hour after those of newer events. */
   readonly late: number;
-  /** Events that were erased, or lost their texts so; and the erasures. */
+  /** Events that erasures removed or took the texts of, and the erasures. */
   readonly erased: number;
   readonly erasures: readonly ErasureNote[];
-  /** Checkpoints that the log agrees with. */
+  /** Checkpoints that match the log. */
   readonly checkpoints: number;
   /** The newest checkpoint of the log: a signed note. Undefined if there is none. */
   readonly checkpoint: string | undefined;
@@ -44,17 +44,17 @@ export interface AuditReport {
   readonly acts: readonly string[];
   /** The manifests of an archive that the log has; undefined if nobody showed the acts. */
   readonly manifests?: readonly Act[] | undefined;
-  /** When the oldest event of the log was accepted; undefined without the database. */
+  /** When the oldest event of the log was accepted; undefined unless the database was read. */
   readonly since?: Date | undefined;
 }
 
 /**
- * Receives how many leaves were looked at, of all, and how many events were compared, so far;
- * `leaves` while no event is compared.
+ * Receives the progress so far: how many of all leaves were read, and how many events were
+ * compared; `leaves` while no event is compared.
  */
 export type OnProgress = (progress: { done: number; total: number; events: number; leaves?: number }) => void;
 
-/** The check cannot be made: its input is missing or no log. */
+/** The check cannot be made: its input is missing, or is not a log. */
 export class CannotCheck extends Error {
   override readonly name: string = 'CannotCheck';
 }

@@ -21,8 +21,8 @@ function readRecord(line: string): Erasure {
 }
 
 /**
- * The erasures of these records whose leaves are in the log. With an export, each leaf of an
- * erasure needs its record: without it, nobody can tell an erased event from one that was removed.
+ * The erasures among these records whose leaves are in the log. With an export, each erasure's leaf
+ * needs its record: without it, nobody can tell an erased event from a removed one.
  */
 export async function givenErasures(
   records: readonly Erasure[] | undefined,

@@ -7,7 +7,7 @@ import { readAll } from '../../ledger/witness/bucket-checkpoints.ts';
 import { replaceFile } from '../../ledger/witness/replace-file.ts';
 
 /**
- * The checkpoint of a file, or all those of a bucket, `s3://bucket/prefix`, which a worker wrote.
+ * The checkpoint of a file, or all those that a worker wrote to a bucket, `s3://bucket/prefix`.
  * @throws an Error of one sentence when one of them is no checkpoint of this log and these keys.
  */
 export async function readKept(
@@ -17,7 +17,7 @@ export async function readKept(
   config: S3ClientConfig,
 ): Promise<readonly TreeHead[]> {
   if (!where.startsWith('s3://')) return [openKept(where, await readFile(where, 'utf8'), organization, keys)];
-  // Loaded only when needed: it takes as long as the rest of the command.
+  // Loaded only when needed: loading it takes as long as the rest of the command.
   const { LockedS3 } = await import('../archive/locked-s3.ts');
   const objects = new LockedS3(where, config);
   try {
@@ -38,7 +38,7 @@ function openKept(file: string, text: string, organization: string, keys: readon
   }
 }
 
-/** The checkpoint that an earlier run with --state has left; none before the first one. */
+/** The checkpoint that an earlier run with --state left; none before the first run. */
 export async function readState(
   file: string | undefined,
   organization: string,
@@ -48,7 +48,7 @@ export async function readState(
   return file === undefined || text === undefined ? [] : [openKept(file, text, organization, keys)];
 }
 
-/** Keeps a checkpoint that was verified, unless the file has a newer one of the same log. */
+/** Keeps a verified checkpoint unless the file has a newer one of the same log. */
 export async function keepState(file: string, checkpoint: string): Promise<void> {
   const kept = await textOf(file);
   if (kept !== undefined && readCheckpoint(kept).size > readCheckpoint(checkpoint).size) return;

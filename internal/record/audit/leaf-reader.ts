@@ -16,25 +16,25 @@ interface TileRow {
   last_id: string | null;
 }
 
-/** A tile has other ids than its row says, so that Postgres cannot sort the tiles. */
+/** A tile has other ids than its row says, so Postgres cannot sort the tiles. */
 export class WrongTileIds extends Error {
   override readonly name = 'WrongTileIds';
 }
 
 /**
- * Gives each leaf of a log once, those with the lowest ids first. Postgres sorts the tiles by their
- * lowest ids, once. To look for the tiles of each page would read all of them each time.
+ * Gives each leaf of a log once, lowest ids first. Postgres sorts the tiles once, by their lowest
+ * ids: searching the tiles of each page would read all of them each time.
  */
 export class LeafReader {
   readonly #trx: Reading;
   readonly #organization: string;
-  /** The tiles in the order of their lowest ids, once {@link sortTiles} has looked into them. */
+  /** The tiles in the order of their lowest ids, once {@link sortTiles} has read them. */
   #order: readonly string[] | undefined;
-  /** Leaves that were read and not given yet. */
+  /** Leaves that were read but not given yet. */
   #ofTiles: Buffer[] = [];
   #ofTails: Buffer[] = [];
   #waiting: Buffer[] = [];
-  /** The lowest id of the last tile that was read. */
+  /** The lowest id of the last tile read. */
   #reached: string | undefined;
   #hasMore = true;
   #read = 0;
@@ -45,7 +45,7 @@ export class LeafReader {
     this.#organization = organization;
   }
 
-  /** Sorts the tiles by a look into each. Resolves with a finding for each row that is wrong. */
+  /** Sorts the tiles after reading each. Resolves with a finding for each wrong row. */
   async sortTiles(): Promise<Finding[]> {
     const findings: Finding[] = [];
     const tiles: { index: string; first: string }[] = [];
@@ -66,8 +66,8 @@ export class LeafReader {
   }
 
   /**
-   * The leaves with ids up to `last` that were not given before; all others without it. `waiting`
-   * are those that the sealer has not placed yet.
+   * The leaves with ids up to `last` that were not given before; all remaining ones without it.
+   * `waiting` are those that the sealer has not placed yet.
    * @throws {WrongTileIds} unless the tiles are sorted.
    */
   async take(last = highestId): Promise<{ sealed: Buffer; waiting: Buffer }> {
@@ -128,7 +128,7 @@ function isRight({ content, first_id, last_id }: TileRow): boolean {
   return first_id === first && last_id === last;
 }
 
-/** Parts leaves into those with ids up to `high` and those above: in runs, since few are mixed. */
+/** Splits leaves into those with ids up to `high` and those above: in runs, since few are mixed. */
 function upTo(parts: readonly Buffer[], high: Buffer): { taken: Buffer[]; above: Buffer[] } {
   const taken: Buffer[] = [];
   const above: Buffer[] = [];

@@ -11,8 +11,8 @@ export interface Ends {
 
 /**
  * The events that an export must have: those accepted from `from` until before `to` (ms since the
- * Unix epoch) whose leaves are among the first `covered` of the log. Later leaves are of events
- * that may have come after the export.
+ * Unix epoch) whose leaves are among the first `covered` of the log. Events with later leaves may
+ * have come after the export.
  */
 export interface ExportedRange {
   readonly from: number;
@@ -22,13 +22,13 @@ export interface ExportedRange {
 
 const leafId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Reads an export once, to know which leaves to keep. @throws {CannotCheck} if it has no event. */
+/** Reads an export once to learn which leaves to keep. @throws {CannotCheck} if it has no event. */
 export async function endsOf(lines: AsyncIterable<string>, organization: string): Promise<Ends> {
   let [first, last] = ['', ''];
   for await (const line of lines) {
     if (line === '') continue;
     const { id } = exportedEvent(line, organization);
-    // No leaf has another id; it would be a wrong end.
+    // Leaves have no other ids; such an id would be a wrong end.
     if (!leafId.test(id)) continue;
     if (first === '' || id < first) first = id;
     if (id > last) last = id;
@@ -38,20 +38,20 @@ export async function endsOf(lines: AsyncIterable<string>, organization: string)
   return { first: bytesOf(first), last: bytesOf(last) };
 }
 
-/** When the event of an end was accepted, in ISO 8601. */
+/** When the event at an end was accepted, in ISO 8601. */
 export function timeOfEnd(id: Buffer): string {
   return new Date(id.readUIntBE(0, 6)).toISOString();
 }
 
 /**
- * Keeps the leaves that an export is compared with, and counts the others: a log may have more
- * leaves than fit in memory.
+ * Keeps the leaves to compare with an export, and counts the others: a log may have more leaves
+ * than fit in memory.
  */
 export class LeavesBetween {
   readonly ofEvents: Buffer[] = [];
   readonly ofErasures: Buffer[] = [];
   readonly ofActs: Buffer[] = [];
-  /** Those of events that the export must have. */
+  /** Leaves of events that the export must have. */
   readonly required: Buffer[] = [];
   /** Leaves of other events. */
   beyond = 0;
@@ -70,7 +70,7 @@ export class LeavesBetween {
     this.#range = range;
   }
 
-  /** Gives all leaves on. */
+  /** Passes all leaves on. */
   async *pass(leaves: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const several of leaves) {
       for (const leaf of splitLeaves(several)) {
@@ -83,7 +83,7 @@ export class LeavesBetween {
 
   #take(leaf: Buffer): void {
     if (!isEvent(leaf)) {
-      // A copy, or the leaf would keep its whole tile.
+      // Copied, since the leaf would otherwise keep its whole tile in memory.
       (isErasure(leaf) ? this.ofErasures : this.ofActs).push(Buffer.from(leaf));
       return;
     }

@@ -1,4 +1,4 @@
-/** What a check has found, in sentences. */
+/** What a check found, in sentences. */
 export interface Outcome {
   /** What was lost, added or changed. */
   readonly findings: readonly string[];
@@ -6,7 +6,7 @@ export interface Outcome {
   readonly problems: readonly string[];
   /** What holds of all that was checked: the end of a sentence. */
   readonly checked: string;
-  /** Sentences about it. */
+  /** Sentences about what was checked. */
   readonly notes: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface Verdict {
 /** Most findings that are printed. */
 const mostPrinted = 10;
 
-/** A change weighs more than a part that could not be checked. */
+/** The verdict of an outcome. A change outweighs a part that could not be checked. */
 export function verdictOf({ findings, problems, checked, notes }: Outcome): Verdict {
   if (findings.length > 0) {
     const rest = findings.length - mostPrinted;
@@ -43,7 +43,7 @@ export function verdictOf({ findings, problems, checked, notes }: Outcome): Verd
   return { code: 0, sentences: [`Nothing was lost, added or changed: ${checked}`, ...notes] };
 }
 
-/** The same outcome with what another check has found. */
+/** The same outcome, with the findings of another check. */
 export function withOutcome(outcome: Outcome, { findings = [], problems = [], notes = [] }: Partial<Outcome>): Outcome {
   return {
     checked: outcome.checked,

@@ -3,10 +3,7 @@ import { CannotCheck } from './finding.ts';
 /** SQLSTATE of a user who may not read a table. */
 const forbidden = '42501';
 
-/**
- * Runs the parts of a check. One that cannot be made becomes a problem, so that it hides nothing
- * that the others find.
- */
+/** Runs the parts of a check. One that fails becomes a problem, so that the others still report. */
 export class Parts {
   readonly #problems = new Set<string>();
 
@@ -15,7 +12,9 @@ export class Parts {
     return [...this.#problems];
   }
 
-  /** Resolves with `otherwise` if the part fails. @param what begins the sentence about that */
+  /**
+   * Resolves with `otherwise` if the part fails. @param what begins the sentence about the failure
+   */
   async run<T>(what: string, otherwise: T, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -30,7 +29,7 @@ export class Parts {
   }
 }
 
-/** Names the right that is missing, if that is why. */
+/** The reason for an error; names the missing right if that is the reason. */
 export function reasonOf(error: unknown): string {
   const { code, message = String(error) } = error instanceof Error ? (error as Error & { code?: string }) : {};
   const table = code === forbidden ? /for (?:table|view|materialized view) (\S+)/.exec(message)?.[1] : undefined;

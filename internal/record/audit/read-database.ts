@@ -14,7 +14,7 @@ export type Reading = Kysely<Tables>;
 /** Tiles of one query. */
 const tilesAtOnce = 64;
 
-/** The row of a log beside its leaves, as the sealer keeps it. */
+/** What the sealer keeps of a log beside its leaves. */
 export interface LogRow {
   readonly size: string;
   readonly frontier: Uint8Array;
@@ -34,7 +34,7 @@ export async function readLog(trx: Reading, organization: string): Promise<LogRo
   return rows[0];
 }
 
-/** All leaves of a log, in order. They end before the first that is missing. */
+/** All leaves of a log in order, up to the first missing one. */
 export async function* readLogLeaves(trx: Reading, organization: string): AsyncGenerator<Buffer> {
   let next = 0;
   for (;;) {
@@ -98,7 +98,7 @@ async function findAnyLeaf(trx: Reading, organization: string, id: string): Prom
 
 /**
  * The lowest time in the ids of a log's leaves, in ms since the Unix epoch; Infinity without one.
- * By what tiles say of themselves: the comparison finds a tile that does not say the truth.
+ * Trusts the rows of the tiles: the comparison finds a wrong one.
  */
 export async function timeOfOldestLeaf(trx: Reading, organization: string): Promise<number> {
   const { rows } = await sql<{ first_id: string | null }>`
@@ -113,7 +113,7 @@ export async function timeOfOldestLeaf(trx: Reading, organization: string): Prom
   return [...others.map(timeOfLeaf), id === null ? Infinity : timeOfId(id)].reduce((a, b) => Math.min(a, b), Infinity);
 }
 
-/** The findings about leaves that the sealer has refused, since no worker made their MAC. */
+/** The findings about leaves that the sealer refused because no worker made their MAC. */
 export async function readRefused(trx: Reading, organization: string): Promise<Finding[]> {
   const { rows } = await sql<{ leaves: Uint8Array }>`
     select leaves from log_segments where organization = ${organization} and refused order by id
@@ -124,7 +124,7 @@ export async function readRefused(trx: Reading, organization: string): Promise<F
   }));
 }
 
-/** The leaves that the sealer has not placed yet, without parts of leaves. */
+/** The whole leaves that the sealer has not placed yet. */
 export async function readWaiting(trx: Reading, organization: string): Promise<Buffer[]> {
   const { rows } = await sql<{ leaves: Uint8Array }>`
     select leaves from log_segments where organization = ${organization} and not refused order by id
@@ -132,7 +132,7 @@ export async function readWaiting(trx: Reading, organization: string): Promise<B
   return rows.map(({ leaves }) => wholeLeaves(leaves));
 }
 
-/** The finding about leaves that are cut or lengthened where they are kept. */
+/** The findings about rows whose leaves were cut or lengthened. */
 export async function readFragments(trx: Reading, organization: string): Promise<Finding[]> {
   const { rows } = await sql<{ kept: string }>`
     select 'log_segments, where leaves wait for their place' as kept from log_segments

@@ -1,7 +1,7 @@
 import type { AuditReport } from './finding.ts';
 import { count, type Outcome } from './outcome.ts';
 
-/** A report in sentences. Each number is explained where it stands. */
+/** A report in sentences, which explain each number. */
 export function describe(report: AuditReport, organization: string): Outcome {
   const { findings, problems, compared, leaves, checkpoints, since, uncovered, firstUncovered, overdue } = report;
   const isCompared = compared > 0 || since !== undefined;

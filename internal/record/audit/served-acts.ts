@@ -5,8 +5,8 @@ import { toleranceMs } from './check-tree.ts';
 import type { LeavesBetween } from './leaves-between.ts';
 
 /**
- * The acts that a console or a folder shows, compared with their leaves; undefined if it shows
- * none. Those of the last hour may have no place in the log yet.
+ * The acts that a console or a folder serves, compared with their leaves; undefined if it serves
+ * none. Acts of the last hour may have no place in the log yet.
  */
 export async function servedActs(
   read: (path: string) => Promise<Buffer>,

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadServed } from './audit-export.ts';
 import { CannotCheck, NoLog } from './finding.ts';
 
-/** Answers that pass: the organization reads faster than its READ_RATE, or the console is busy. */
+/** Temporary answers: the organization reads faster than its READ_RATE, or the console is busy. */
 const passing = new Set([429, 503]);
 
-/** Requests for one path, while answers are {@link passing}. */
+/** Most requests for one path while the answers are {@link passing}. */
 const mostTries = 60;
 
 /** The longest pause between two of them, in s. */
@@ -53,7 +53,7 @@ async function request(prefix: string, path: string, token = ''): Promise<Respon
   }
 }
 
-/** The seconds of `Retry-After`; one without it. */
+/** The seconds of `Retry-After`. Default: 1. */
 function pauseOf({ headers }: Response): number {
   const seconds = headers.get('Retry-After') ?? '';
   return /^\d+$/.test(seconds) ? Math.min(longestPause, Number(seconds)) : 1;
@@ -69,7 +69,7 @@ function detailOf(body: string): string {
   }
 }
 
-/** Sentences. Node keeps the reason of a failed request in its cause. */
+/** The reason in sentences. Node keeps the reason of a failed request in its cause. */
 function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   const { message, code = '' } = cause as Error & { code?: string };

@@ -4,7 +4,7 @@ import { UnknownSigner, WrongSignature } from '../../ledger/note.ts';
 import { CannotCheck, type Finding } from './finding.ts';
 
 /**
- * Opens a checkpoint that a console, a folder or a proof shows: its head, or the finding that it
+ * Opens a checkpoint of a console, a folder or a proof. Returns its head, or the finding that it
  * was changed.
  * @throws {CannotCheck} when none of the keys has signed it, or it is no checkpoint of this log.
  */
@@ -21,7 +21,7 @@ export function openShown(
   }
 }
 
-/** Nobody whose key is known has signed it: it may be the checkpoint of another log. */
+/** The error for a checkpoint that no known key signed: it may be of another log. */
 function strange(checkpoint: string, organization: string, keys: readonly VerifierKey[]): CannotCheck {
   const [origin = ''] = checkpoint.split('\n');
   const own = keys.map(({ name }) => originOf(name, organization));
@@ -29,13 +29,13 @@ function strange(checkpoint: string, organization: string, keys: readonly Verifi
   return new CannotCheck(`The checkpoint is of the log ${origin}, not of ${own.join()}: another organization or key.`);
 }
 
-/** The finding about a checkpoint, or a cosignature of it, that its signer did not sign. */
+/** The finding about a checkpoint or cosignature that its alleged signer did not sign. */
 export function changedCheckpoint(error: unknown): Finding {
   const fault = error instanceof Error ? error.message : String(error);
   return { sentence: `A checkpoint was changed after it was signed: ${fault}.` };
 }
 
-/** None of the keys that were given has signed a checkpoint. */
+/** The error for a checkpoint that none of the given keys signed. */
 export function unknownSigner(which: string): CannotCheck {
   return new CannotCheck(`No --public-key has signed ${which}: add the key that signed it.`);
 }

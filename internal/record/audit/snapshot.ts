@@ -2,16 +2,16 @@ import type { Database } from '../../store/database.ts';
 import { sql } from '../../store/sql.ts';
 import type { Reading } from './read-database.ts';
 
-/** Runs work on a connection of its own that sees the same snapshot. */
+/** Runs work on its own connection, which sees the same snapshot. */
 export type Beside = <T>(work: (trx: Reading) => Promise<T>) => Promise<T>;
 
-/** The settings of a transaction. They take no snapshot, so that it can get that of another one. */
+/** The settings of a transaction. They take no snapshot, so the transaction can import one. */
 const settings = ['statement_timeout = 0', 'datestyle = iso'];
 
 /**
- * Reads one snapshot of the database, on several connections. Each part has a transaction of its
- * own, so that one that fails stops no other. A partition that retention detached is in no later
- * query of an older snapshot, so `events` is locked before: retention waits.
+ * Reads one snapshot of the database on several connections. Each part has its own transaction, so
+ * a failed part stops no other. Later queries of an older snapshot would lack a partition that
+ * retention detached; `events` is locked first, and retention waits.
  */
 export function inSnapshot<T>(db: Database, work: (beside: Beside) => Promise<T>): Promise<T> {
   const begin = <R>(inside: (trx: Reading) => Promise<R>, locks = ''): Promise<R> =>

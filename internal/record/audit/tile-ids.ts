@@ -3,7 +3,7 @@ import { leafSize } from '../../ledger/leaf.ts';
 /** No UUID is higher. */
 export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The leaves of bytes that somebody may have lengthened or cut. */
+/** The whole leaves in bytes that somebody may have lengthened or cut. */
 export function wholeLeaves(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes).subarray(0, bytes.length - (bytes.length % leafSize));
 }

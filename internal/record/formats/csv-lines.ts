@@ -2,13 +2,13 @@ import { columns } from './columns.ts';
 import { isGuarded } from './text-formats.ts';
 import { textLines } from './text-lines.ts';
 
-/** The first bytes of an export in CSV, by any release. */
+/** The first bytes of a CSV export of any release. */
 export const csvHead = columns.slice(0, 5).join(',');
 
-/** A cell, and the comma or the end behind it. */
+/** A cell, and the comma or the end after it. */
 const cells = /("(?:[^"]|"")*"|[^,"]*)(,|$)/gy;
 
-/** The events of an export in CSV, as the lines that it has in NDJSON. @throws for other CSV. */
+/** The events of a CSV export, as the lines of the same export in NDJSON. @throws for other CSV. */
 export async function* csvLines(path: string): AsyncGenerator<string> {
   let names: string[] | undefined;
   for await (const record of recordsOf(textLines(path))) {
@@ -31,7 +31,7 @@ async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<string> 
   if (record !== undefined) throw new Error('the last line is not whole');
 }
 
-/** Those that the head names. An export of an earlier release lacks the texts of later fields. */
+/** The columns that the head names. An export of an earlier release lacks later fields. */
 function columnsOf(head: string): string[] {
   const names = head.split(',');
   const unknown = names.find((name) => !(columns as readonly string[]).includes(name));
@@ -41,7 +41,7 @@ function columnsOf(head: string): string[] {
 
 function eventOf(record: string, names: readonly string[]): Record<string, string | null> {
   const values = Array.from(record.matchAll(cells), ([, cell = '']) => textOf(cell));
-  // After the last cell, an empty one matches at the end.
+  // After the last cell, the pattern matches an empty one at the end.
   if (values.length !== names.length + (record.endsWith(',') ? 0 : 1)) {
     throw new Error(`a line has not ${names.length} cells: ${record.slice(0, 60)}`);
   }

@@ -1,7 +1,7 @@
 import { parquet } from './parquet.ts';
 import { csv, ndjson } from './text-formats.ts';
 
-/** The formats of an export, by the name that a caller gives, and the extension of a file. */
+/** The formats of an export, by name. The name is also the extension of a file. */
 export const exportFormats = { ndjson, csv, parquet } as const;
 
 /** The name of a format. */

@@ -4,14 +4,14 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 /** The first bytes of a file in Parquet. */
 export const parquetMagic = 'PAR1';
 
-/** That of hyparquet drops U+FEFF at the start of a text. */
+/** hyparquet's own decoder drops U+FEFF at the start of a text. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const parsers = { stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes) };
 
 /**
- * The events of an export in Parquet, as the lines that it has in NDJSON. It holds one row group in
+ * The events of a Parquet export, as the lines of the same export in NDJSON. Holds one row group in
  * memory.
- * @throws when the file is no Parquet or incomplete.
+ * @throws when the file is not Parquet, or incomplete.
  */
 export async function* parquetLines(path: string): AsyncGenerator<string> {
   const file = await asyncBufferFromFile(path);

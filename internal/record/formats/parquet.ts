@@ -5,7 +5,7 @@ import type { ProvenEvent } from '../stored-event.ts';
 import { columns } from './columns.ts';
 import type { EventEncoder, ExportFormat } from './format.ts';
 
-/** A row group ends at one of these bounds: rows, and bytes of their texts in memory. */
+/** The bounds of a row group: rows, and bytes of their texts in memory. */
 const [mostRows, mostBytes] = [50_000, 8 * 1_024 * 1_024];
 
 /** Parquet, compressed with zstd: smaller than with Snappy, and native code. */
@@ -72,7 +72,7 @@ class ParquetEncoder implements EventEncoder {
     this.#bytesHeld = 0;
   }
 
-  /** A copy of the bytes since the last call: the writer uses its buffer again. */
+  /** A copy of the bytes since the last call, since the writer reuses its buffer. */
   #taken(): Uint8Array {
     const bytes = Buffer.from(this.#bytes.getBytes());
     this.#bytes.index = 0;

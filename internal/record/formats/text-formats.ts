@@ -2,7 +2,7 @@ import type { ProvenEvent } from '../stored-event.ts';
 import { columns } from './columns.ts';
 import type { ExportFormat } from './format.ts';
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export const ndjson: ExportFormat = {
   type: 'application/x-ndjson',
   begin: () => linesWith((event) => `${JSON.stringify(event)}\n`),
@@ -30,15 +30,15 @@ function row(event: ProvenEvent): string {
 
 /**
  * A cell of CSV. A spreadsheet would run a text that begins with one of these characters as a
- * formula, so that an apostrophe precedes it (OWASP, CSV Injection); and one more where the text
- * looks as if it had one, so that readers can take it off again.
+ * formula, so an apostrophe precedes it (OWASP, CSV Injection). A text that already looks guarded
+ * gets one more, so that readers can remove it unambiguously.
  */
 function cell(text: string): string {
   const harmless = /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** True for the text of a cell with an apostrophe that its event does not have. */
+/** True for a cell text with an apostrophe that its event does not have. */
 export function isGuarded(text: string): boolean {
   return /^'+[=+\-@\t\r]/.test(text);
 }

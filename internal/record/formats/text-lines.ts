@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 
 /**
- * The lines of a text in UTF-8, as it is. They end at `\n` only: Node's readers of lines also end
- * them at U+2028 and U+2029, which texts of events may have.
+ * The lines of a UTF-8 text, unchanged. They end only at `\n`: Node's line readers also split at
+ * U+2028 and U+2029, which texts of events may have.
  */
 export async function* textLines(path: string): AsyncGenerator<string> {
   let rest = '';

@@ -6,7 +6,7 @@ import type { Tables } from '../database.ts';
 import { noteDeletedLetters } from '../dead-letters.ts';
 import type { ErasureRequest, ErasureScope } from './erasure-scope.ts';
 
-/** A dead letter. One of an earlier release may lack a field. */
+/** A dead letter. It may lack a field if an earlier release wrote it. */
 type Letter = Partial<AcceptedEvent>;
 
 /** Letters that are read at once. */
@@ -14,15 +14,15 @@ const pageSize = 100;
 
 /** The dead letters that an erasure concerns. */
 export interface ErasableLetters {
-  /** The ids of those that it deletes. */
+  /** The ids of the letters that it deletes. */
   ids: string[];
-  /** Letters that have the text in the id of their execution only: these stay. */
+  /** Letters with the text only in their execution's id: these stay. */
   byName: number;
 }
 
 /**
- * Finds the dead letters of a scope. Each is read here and not by Postgres, which reads no JSON
- * with U+0000 or half of a surrogate pair.
+ * Finds the dead letters of a scope. Parses each here: Postgres rejects JSON with U+0000 or half of
+ * a surrogate pair.
  */
 export async function findLetters(db: Kysely<Tables>, scope: ErasureScope): Promise<ErasableLetters> {
   const found: ErasableLetters = { ids: [], byName: 0 };

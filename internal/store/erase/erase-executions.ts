@@ -8,9 +8,9 @@ type Trx = Transaction<Tables>;
 type ExecutionKey = Pick<EventRow, 'automation_id' | 'execution_id'>;
 
 /**
- * Makes the executions of erased events what their other events give; one without any goes. Belongs
- * to the transaction that erased the events. A worker that stores an event of them waits until its
- * end, or this waits for the worker and counts its event.
+ * Recomputes the executions of erased events from their other events, and deletes those without
+ * any. Runs in the transaction that erased the events. A worker that stores an event of them waits
+ * for its end; or this waits for the worker, and counts its event.
  */
 export async function recomputeExecutions(
   trx: Trx,
@@ -20,9 +20,9 @@ export async function recomputeExecutions(
   const counts = new Map<string, number>();
   for (const event of erased) counts.set(textOf(event), (counts.get(textOf(event)) ?? 0) + 1);
   const locked = await lockExecutions(trx, among(organization, erased));
-  // Deleted and inserted, since the table of running executions expects none to run again.
+  // Deletes and inserts: the table of running executions expects that none runs again.
   await sql`delete from executions where ${among(organization, locked)}`.execute(trx);
-  // A search for the other events of all of them would read the whole table.
+  // Searching for other events of every execution would read the whole table.
   const others = locked.filter((execution) => counts.get(textOf(execution)) !== execution.events);
   if (others.length === 0) return;
   await sql`
@@ -49,7 +49,7 @@ function textOf({ automation_id, execution_id }: ExecutionKey): string {
   return `${automation_id} ${execution_id}`;
 }
 
-/** Erases the executions of a scope that have no events: retention may have dropped these. */
+/** Erases the executions of a scope whose events are gone: retention may have dropped them. */
 export async function eraseEmptyExecutions(trx: Trx, scope: ErasureScope): Promise<void> {
   const empty = sql`${chosenExecutions(scope)} and not exists (
     select from events v
@@ -63,7 +63,7 @@ export async function eraseEmptyExecutions(trx: Trx, scope: ErasureScope): Promi
 /** An execution that is locked, with how many events it counts. */
 type LockedExecution = ExecutionKey & { events: number };
 
-/** In the order in which workers lock executions. Later statements see what these have stored. */
+/** Locks in the order of the workers. Later statements see what these have stored. */
 async function lockExecutions(trx: Trx, which: RawBuilder<unknown>): Promise<LockedExecution[]> {
   const { rows } = await sql<LockedExecution>`
     select automation_id, execution_id, start_count + event_count + warning_count + error_count + end_count as events

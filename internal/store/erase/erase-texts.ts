@@ -13,10 +13,10 @@ import { noteRewritten, writtenBy } from './rewritten-events.ts';
 const atOnce = 200;
 
 /**
- * Empties the texts of events, and deletes their salts. What is left is the digest of the texts:
- * with it the leaf can still be computed, and without the salt nobody can try texts against it.
- * Texts without a salt have no leaf yet: the digest that they leave is that with a new salt.
- * Resolves with the ids of the events that had texts.
+ * Empties the texts of events and deletes their salts. The digest of the texts stays: the leaf can
+ * still be computed from it, and without the salt nobody can test guesses against it. Texts without
+ * a salt have no leaf yet: their digest is made with a new salt. Resolves with the ids of the
+ * events that had texts.
  */
 export async function eraseTexts(
   trx: Transaction<Tables>,

@@ -12,11 +12,11 @@ export function eraseTraces(db: Database, scope: ErasureRequest): Promise<void> 
     await eraseLetters(trx, scope);
     if (scope.text === undefined) await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
     else await eraseDeliveriesWith(trx, scope.organization, containing(scope.text));
-    // Those that waited for an erased one.
+    // Deliveries that waited for an erased one are due now.
     await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
     if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
-    // What its tools call an automation; a declaration is no part of the record.
+    // The names that its tools gave an automation; a declaration is not part of the record.
     if (scope.executionId === undefined) {
       await sql`delete from automations where ${ofAutomation(scope)} and not declared`.execute(trx);
     }

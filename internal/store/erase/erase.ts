@@ -20,13 +20,13 @@ export interface Erasable {
   /** None for a text: outcomes stay. */
   executions: number;
   deadLetters: number;
-  /** Executions and dead letters that have the text in their ids only: these stay. */
+  /** Executions and dead letters with the text only in their ids: these stay. */
   byName: number;
 }
 
 const identify = createIdentitySource();
 
-/** Counts what is there now. */
+/** Counts what an erasure would concern now. */
 export async function countErasable(db: Database, scope: ErasureScope): Promise<Erasable> {
   const letters = await findLetters(db, scope);
   const deadLetters = letters.ids.length;
@@ -43,10 +43,9 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
 }
 
 /**
- * Erases the events of a scope, the oldest first, at most `most` of them at a time, and records
- * each time who did it and why: in the table `erasures`, and as a leaf of the log. Yields the
- * records.
- * The sealer waits meanwhile, so that no event gets its leaf and is erased at the same time.
+ * Erases the events of a scope, oldest first, at most `most` at a time. Records each time who did
+ * it and why, in the table `erasures` and as a leaf of the log, and yields the record. The sealer
+ * waits meanwhile, so that no event is sealed while it is erased.
  */
 export async function* eraseEvents(db: Database, request: ErasureRequest, most: number): AsyncGenerator<Erasure> {
   if (request.text === undefined) {

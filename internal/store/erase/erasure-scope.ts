@@ -5,20 +5,20 @@ import type { MacKey } from '../../ledger/mac.ts';
 /** The part of an organization to erase: everything, an automation, an execution, or a text. */
 export interface ErasureScope {
   readonly organization: string;
-  /** Later events stay: an erasure ends while events come in. By the time of acceptance. */
+  /** Events accepted later stay, so an erasure ends even while events come in. */
   readonly before: Date;
   readonly automationId?: string | undefined;
-  /** With `automationId` only. */
+  /** Only with `automationId`. */
   readonly executionId?: string | undefined;
-  /** Alone: events whose texts contain it, by `fold`, lose their texts and stay. */
+  /** Never with the ids. Events whose texts contain it, by `fold`, lose their texts and stay. */
   readonly text?: string | undefined;
 }
 
-/** The data to erase, and the name and the reason that its record gets. */
+/** The data to erase, with the name and the reason for its record. */
 export interface ErasureRequest extends ErasureScope {
   readonly by: string;
   readonly reason: string;
-  /** Makes the MAC of the leaf of the record; undefined for an organization without a log. */
+  /** Makes the MAC of the record's leaf; undefined for an organization without a log. */
   readonly macKey?: MacKey | undefined;
 }
 

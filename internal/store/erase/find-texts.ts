@@ -13,13 +13,13 @@ export interface EventKey {
 /** Events that are read at once. */
 const pageSize = 2_000;
 
-/** All texts of an event, a line each; a text to find may have several. */
+/** All texts of an event, each beginning a new line; a text to find may span several lines. */
 const texts = sql<string>`concat_ws(e'\\n', ${sql.join(optionalFields.map(({ column }) => sql.ref(column)))})`;
 const hasTexts = sql<boolean>`concat(${sql.join(optionalFields.map(({ column }) => sql.ref(column)))}) <> ''`;
 
 /**
- * Finds the events of a scope whose texts contain its text, the oldest first, a page at a time.
- * Each is compared here: lower() of Postgres depends on `lc_ctype`.
+ * Finds the events of a scope whose texts contain its text, oldest first, a page at a time.
+ * Compares them here, since `lower` in Postgres depends on `lc_ctype`.
  */
 export async function* findTexts(
   db: Kysely<Tables>,

@@ -1,7 +1,9 @@
 import type { Erasure } from '../../ledger/erasure.ts';
 import type { Database } from '../database.ts';
 
-/** Reads the records of an organization's erasures one by one: each may name 50,000 events. */
+/**
+ * Reads the records of an organization's erasures one by one, since each may name 50,000 events.
+ */
 export async function* listErasures(db: Database, organization: string): AsyncGenerator<Erasure> {
   const all = db
     .selectFrom('erasures')

@@ -1,6 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
 
-/** The table `rewritten_events`: which transaction stored an event whose row is a later one. */
+/**
+ * The table `rewritten_events`: the transaction that stored an event whose row was written again
+ * later.
+ */
 export interface RewrittenEventsTable {
   organization: string;
   created_at: Date;
@@ -16,12 +19,12 @@ export function writtenBy(table: 'events' | 'events_default'): RawBuilder<unknow
   )::text::xid8`;
 }
 
-/** Streams look for events of the last day, and a little longer. */
+/** Streams look back a little more than a day. */
 const kept = sql`now() - interval '2 days'`;
 
 /**
- * The statement that notes who stored the rows of a query, before they are written again. The query
- * has the columns of the table. A second rewrite changes nothing.
+ * The statement that notes which transactions stored the rows of a query before they are rewritten.
+ * The query selects the columns of the table. A second rewrite changes nothing.
  */
 export function noteRewritten(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -31,5 +34,5 @@ export function noteRewritten(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   `;
 }
 
-/** The statement that forgets events that no stream looks for any more. */
+/** The statement that forgets events that are too old for any stream. */
 export const forgetRewritten = sql`delete from rewritten_events where created_at <= ${kept}`;

@@ -7,8 +7,8 @@ import type { Tables } from '../database.ts';
 const identify = createIdentitySource();
 
 /**
- * Writes an act of an organization, and its leaf for the log, in one statement: in the transaction
- * of what it is about, if the caller has one.
+ * Writes an act of an organization and its leaf for the log, in one statement. The caller may run
+ * it in the transaction that the act is about.
  */
 export async function appendAct(
   db: Kysely<Tables>,
@@ -19,7 +19,7 @@ export async function appendAct(
   await appendGivenAct(db, key, { ...given, id, at: new Date(createdAt) });
 }
 
-/** The same of an act that has its id; nothing if the log has it. */
+/** The same for an act that already has an id. Does nothing if the log has it. */
 export async function appendGivenAct(db: Kysely<Tables>, key: MacKey, act: Act): Promise<void> {
   const { id, organization } = act;
   const text = writeAct(act);

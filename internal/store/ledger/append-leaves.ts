@@ -4,10 +4,9 @@ import { rowsOfBytes } from '../bytes-parameter.ts';
 import { leafAt, segmentOf, segmentsOf, type BatchProof } from './leaves-of-batch.ts';
 
 /**
- * The part of the statement that appends the leaves of inserted events to the log, with their MAC:
- * one row for each organization. A statement that refuses duplicates inserts all events, so that
- * Postgres need not look at single leaves; otherwise each leaf is a row with a MAC of its own.
- * `inserted` of the statement has the events that were inserted.
+ * The part of the statement that appends the leaves of the events in `inserted` to the log, with
+ * their MAC. A statement that refuses duplicates inserts all events, so it appends one row per
+ * organization. Otherwise each leaf is a row with its own MAC.
  */
 export function appendLeaves(
   events: readonly AcceptedEvent[],

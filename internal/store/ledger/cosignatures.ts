@@ -13,7 +13,7 @@ export interface NewestCheckpoint {
   prove: (smaller: number) => Promise<Buffer[]>;
 }
 
-/** The newest checkpoint of each log that one of these witnesses lacks; of one log if given. */
+/** The newest checkpoint of each log, or of one, that a witness among these lacks. */
 export async function listUncosigned(
   db: Database,
   witnesses: readonly string[],
@@ -42,8 +42,8 @@ export interface WitnessQuorum {
 }
 
 /**
- * Notes a witness of a checkpoint, and adds its line if any; unless a newer one replaced it. With
- * the last witness of a quorum, the console shows it.
+ * Notes a witness of a checkpoint, and adds its line if any, unless a newer checkpoint replaced it.
+ * Once the quorum is complete, the console shows the checkpoint.
  */
 export async function addCosignature(
   db: Database,

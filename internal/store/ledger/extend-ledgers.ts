@@ -8,12 +8,12 @@ import { isHere } from '../organizations/here.ts';
 import { inSealTurn } from './seal-turn.ts';
 import { writeGrowth } from '../write-growth.ts';
 
-/** Most segments of one step: an event that came alone has one of its own. */
+/** Most segments of one step: an event that came alone is a segment by itself. */
 const mostSegments = 5_000;
 
 /**
- * About how many bytes of leaves come as one row. A client that reads all leaves of a round as one
- * row takes several times their size in buffers, and Node collects its whole heap more often.
+ * About how many bytes of leaves come as one row. One row with all leaves of a round would take
+ * several times their size in buffers and cause more full garbage collections.
  */
 const bytesOfRow = 16_384;
 
@@ -22,7 +22,7 @@ const noMac = Buffer.alloc(macSize);
 
 type Trx = Transaction<Tables>;
 
-/** How many leaves got their places, and those that got none: their segment has no valid MAC. */
+/** How many leaves got their places, and which got none because their segment has no valid MAC. */
 export interface ExtendReport {
   placed: number;
   refused: Refused[];
@@ -31,15 +31,15 @@ export interface ExtendReport {
 /** Leaves of an organization that get no place. */
 export interface Refused {
   organization: string;
-  /** Of the first few of them. */
+  /** The ids of the first few. */
   ids: string[];
   leaves: number;
 }
 
 /**
- * Gives the oldest leaves that wait their place in the logs, about `mostLeaves` of them, in one
- * transaction. Leaves without a MAC of one of the keys get none, and stay. Resolves with undefined
- * while another worker has the turn.
+ * Gives about `mostLeaves` of the oldest waiting leaves their places in the logs, in one
+ * transaction. Leaves without a MAC by one of the keys stay. Resolves with undefined while another
+ * worker has the turn.
  */
 export function extendLedgers(
   db: Database,
@@ -68,8 +68,8 @@ export function extendLedgers(
 }
 
 /**
- * Lets the sealer look again at leaves that it refused: an earlier worker may have lacked a key.
- * Resolves with their number of segments.
+ * Makes the sealer look again at leaves that it refused: an earlier worker may have lacked a key.
+ * Resolves with the number of segments.
  */
 export async function retryRefused(db: Database): Promise<number> {
   const { numUpdatedRows } = await db
@@ -80,7 +80,7 @@ export async function retryRefused(db: Database): Promise<number> {
   return Number(numUpdatedRows);
 }
 
-/** Leaves of one organization. An embedded Postgres gives bytes of another class. */
+/** Leaves of one organization. An embedded Postgres returns bytes in another class. */
 interface Leaves {
   organization: string;
   leaves: Uint8Array;
@@ -102,11 +102,13 @@ interface RefusedSegment {
 interface JoinedSegments extends Leaves {
   /** The bytes of each. */
   lengths: number[];
-  /** The MAC of each: zeros for one without, or of another length. */
+  /** The MAC of each: zeros if it is missing or has another length. */
   macs: Uint8Array;
 }
 
-/** Removes the oldest segments; resolves with the leaves of those with a MAC by organization. */
+/**
+ * Removes the oldest segments. Resolves with the leaves of those with a valid MAC, by organization.
+ */
 async function takeSegments(
   trx: Trx,
   keys: readonly MacKey[],
@@ -143,7 +145,7 @@ async function takeSegments(
   return { valid: byOrganization(valid), refused };
 }
 
-/** The leaves of segments with a MAC; the others are added to `refused`. */
+/** The leaves of segments with a valid MAC; adds the others to `refused`. */
 function withMac(row: JoinedSegments, keys: readonly MacKey[], refused: RefusedSegment[]): Buffer {
   const { organization, lengths } = row;
   const [all, macs] = [Buffer.from(row.leaves), Buffer.from(row.macs)];
@@ -166,7 +168,7 @@ async function keepRefused(trx: Trx, refused: readonly RefusedSegment[]): Promis
     .execute();
 }
 
-/** Most ids that a report names of a segment. */
+/** Most ids of a segment that a report names. */
 const mostNamed = 10;
 
 function described({ organization, leaves }: RefusedSegment): Refused {
@@ -182,7 +184,7 @@ async function readTrees(trx: Trx, organizations: string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.organization, new Frontier(Number(row.size), Buffer.from(row.frontier))]));
 }
 
-/** Removes the tails of logs of which a tile becomes full; resolves with their leaves. */
+/** Removes the tails of logs that fill a tile; resolves with their leaves. */
 async function takeTails(trx: Trx, organizations: string[]): Promise<Map<string, Uint8Array[]>> {
   if (organizations.length === 0) return new Map();
   const { rows } = await sql<Leaves>`

@@ -4,8 +4,8 @@ import { tileWidth, unpackTile } from '../../ledger/tiles.ts';
 import type { Tables } from '../database.ts';
 
 /**
- * The leaf of an event or an erasure, and its place in the log, also if it is newer than the
- * checkpoint. Undefined while it has no place. Of several leaves the newest.
+ * The leaf of an event or an erasure with its place in the log, even if it is newer than the
+ * checkpoint. Of several leaves, the newest. Undefined while it has no place.
  */
 export async function findLeaf(
   db: Kysely<Tables>,

@@ -3,11 +3,11 @@ import type { AcceptedEvent } from '../../event/event.ts';
 import { leafSize, startLeaf } from '../../ledger/leaf.ts';
 import { macOf, type MacKey } from '../../ledger/mac.ts';
 
-/** What a worker with a log stores beside the events of a batch, in their order. */
+/** What a worker with a log stores beside the events of a batch, in the same order. */
 export interface BatchProof {
-  /** One after the other. Each begins with the salt: zeros for an event without texts. */
+  /** Concatenated. Each begins with the salt: zeros for an event without texts. */
   readonly seals: Buffer;
-  /** One after the other. */
+  /** Concatenated. */
   readonly leaves: Buffer;
   /** The key of their MACs. */
   readonly key: MacKey;
@@ -24,7 +24,7 @@ export function proofOf(events: readonly AcceptedEvent[], key: MacKey): BatchPro
   return { seals, leaves, key };
 }
 
-/** Leaves of an organization with their MAC, which get their places together. */
+/** Leaves of an organization under one MAC, which get their places together. */
 export interface Segment {
   readonly organization: string;
   readonly leaves: Buffer;

@@ -5,7 +5,7 @@ import type { ReadNode } from '../../ledger/proofs.ts';
 import { hashLeaves, nodesOfTiles, tileWidth, unpackTile } from '../../ledger/tiles.ts';
 import type { Tables } from '../database.ts';
 
-/** A tile, as it is stored or longer: leaves (`entries`) or hashes. Empty if there is none. */
+/** A tile as it is stored, or longer: leaves (`entries`) or hashes. Empty if there is none. */
 export async function readTile(
   db: Kysely<Tables>,
   organization: string,
@@ -34,7 +34,7 @@ async function readHashes(db: Kysely<Tables>, organization: string, level: numbe
   return Buffer.from(rows[0]?.content ?? '').subarray(0, tileWidth * hashSize);
 }
 
-/** In one statement: the sealer moves leaves of the tail to a tile once it is full. */
+/** Uses one statement, since the sealer moves leaves from the tail to a tile once that is full. */
 async function readLeaves(db: Kysely<Tables>, organization: string, index: number): Promise<Buffer> {
   const first = index * tileWidth;
   const { rows } = await sql<{ leaves: Uint8Array }>`

@@ -11,22 +11,22 @@ import { eventsAfter, isUnsalted, readStoredEvents, type Place } from '../stored
 
 type Trx = Transaction<Tables>;
 
-/** The events that a step looks at, and who asked for it. */
+/** The events of a step, and who asked for it. */
 export interface OlderStep {
   organization: string;
   by: string;
   reason: string;
-  /** Begins after this event; without it with the oldest one. */
+  /** Begins after this event, or with the oldest one if absent. */
   after?: Place | undefined;
-  /** The segments of earlier steps: their events come before those of this one. */
+  /** The segments of earlier steps, whose events come before those of this one. */
   segments?: readonly string[] | undefined;
   /** Most events that it looks at. */
   most: number;
-  /** Events that are hashed at a time: nothing else runs meanwhile. */
+  /** Events that are hashed at a time; hashing blocks the event loop. */
   pageSize: number;
 }
 
-/** The result of a step: events looked at, leaves added, where they are, and the last event. */
+/** The result of a step: events read, leaves added, where they are, and the last event. */
 export interface OlderReport {
   segments: string[];
   looked: number;
@@ -35,17 +35,17 @@ export interface OlderReport {
 }
 
 /**
- * Adds the leaves of events that were stored without one: by a worker without a log, or by hand.
- * Their texts get a salt first, so that nobody can guess them by the digest that an erasure leaves.
- * The log gets an act that names the range and the number, so nobody adds an event unseen. The
- * sealer waits meanwhile.
+ * Adds leaves to events that were stored without one, by a worker without a log or by hand. Their
+ * texts get a salt first, so that nobody can guess them from the digest that an erasure leaves. An
+ * act in the log names the range and the number, so nobody adds an event unseen. The sealer waits
+ * meanwhile.
  */
 export function sealOlder(db: Database, key: MacKey, step: OlderStep): Promise<OlderReport> {
   const { organization, by, reason, segments: known = [] } = step;
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
     await addSalts(trx, step);
-    // The events come first: the leaf of each was committed with it, so it is there afterwards.
+    // Reads the events first: the leaf of each was committed with it, so the next read finds it.
     const { pages, last } = await readLeaves(trx, step);
     const missing = await withoutThoseOfLog(trx, organization, pages, known);
     const [looked, added] = [count(pages), count(missing)];
@@ -85,11 +85,11 @@ async function addSalts(trx: Trx, { organization, after, most }: OlderStep): Pro
   await sql`update events set salt = uuid_send(gen_random_uuid()) ${unsalted}`.execute(trx);
 }
 
-/** The leaves of the next events, a page at a time, and the last event. */
+/** The leaves of the next events, in pages, and the last event. */
 async function readLeaves(trx: Trx, { organization, after, most, pageSize }: OlderStep) {
   const pages: Buffer[] = [];
   let last = after;
-  // An event that a worker without a log stored just now has its turn in the next run.
+  // An event that a worker without a log stored just now is left to the next run.
   for await (const page of readStoredEvents(trx, { organization, after, pageSize, most, salted: true })) {
     pages.push(page.leaves);
     last = page.last ?? last;
@@ -97,7 +97,7 @@ async function readLeaves(trx: Trx, { organization, after, most, pageSize }: Old
   return { pages, last };
 }
 
-/** Takes out the leaves of events that have one in the log; and pages that become empty. */
+/** Removes the leaves of events that have one in the log, and pages that become empty. */
 async function withoutThoseOfLog(
   db: Kysely<Tables>,
   organization: string,
@@ -120,7 +120,7 @@ async function withoutThoseOfLog(
     .filter(({ length }) => length > 0);
 }
 
-/** The bytes of the id, as a text: these sort as ids do. */
+/** The bytes of the id as text, which sorts as ids do. */
 function idOf(leaf: Buffer): string {
   return leaf.toString('latin1', 1, 17);
 }

@@ -11,7 +11,7 @@ import { inSealTurn } from './seal-turn.ts';
 /** Signs the head of a log, or refuses it. */
 export type SignHead = (log: GrownLog) => Promise<Signature>;
 
-/** A log that is signed next, with its last checkpoint if it has one. */
+/** A log to sign next, with its last checkpoint if it has one. */
 export interface LastSigned {
   organization: string;
   note: string | undefined;
@@ -22,7 +22,10 @@ export interface LastSigned {
 export interface SignOptions {
   /** Called with the logs that are signed next. */
   before?: (logs: readonly LastSigned[]) => Promise<void>;
-  /** If given, a log that has not grown is signed again if this is false of its last checkpoint. */
+  /**
+   * If given, a log that has not grown is signed again when this returns false for its last
+   * checkpoint.
+   */
   isSigned?: ((organization: string, note: string) => boolean) | undefined;
   /** True if no witness must cosign a checkpoint before the console shows it. Default: true. */
   publishes?: boolean;
@@ -38,15 +41,15 @@ interface Unsigned {
   signed_note: string | null;
 }
 
-/** How many checkpoints a step has signed, and which logs got none, and why. */
+/** How many checkpoints a step signed, and which logs got none and why. */
 export interface SignReport {
   signed: number;
   refused: { organization: string; reason: string }[];
 }
 
 /**
- * Signs a checkpoint of each log that has grown, and keeps the newest of each hour. The trees were
- * committed before, so they are on disk. Resolves with undefined while another worker has the turn.
+ * Signs a checkpoint of each log that has grown, and keeps the newest of each hour. The trees are
+ * already committed, hence on disk. Resolves with undefined while another worker has the turn.
  */
 export function signLedgers(
   db: Database,
@@ -99,7 +102,7 @@ async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isS
 
 type Signed = TreeHead & { organization: string; note: string };
 
-/** An hour is never before that of an earlier checkpoint, also after the clock was set back. */
+/** The hour never precedes that of an earlier checkpoint, even after the clock was set back. */
 async function writeCheckpoints(
   trx: Transaction<Tables>,
   signed: readonly Signed[],

@@ -10,7 +10,7 @@ export const firstDatabase = 'first';
 export interface Place {
   database: string;
   /**
-   * A snapshot of that database from when the organization arrived; undefined if it always was
+   * A snapshot of that database from when the organization arrived; undefined if it was always
    * there.
    */
   streamSince: string | undefined;
@@ -37,9 +37,9 @@ export async function readPlaces(first: Database): Promise<ReadonlyMap<string, P
 }
 
 /**
- * The map organization → database, read again every 2 s. While the first database is unavailable,
- * the last map stays in use. An organization that has moved meanwhile is refused by the database
- * that it has left.
+ * The map from organizations to databases, read again every 2 s. While the first database is
+ * unavailable, the last map stays in use; the database that an organization has left meanwhile
+ * refuses it.
  */
 export class OrganizationMap {
   readonly name = 'map of organizations';

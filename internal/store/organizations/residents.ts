@@ -2,7 +2,7 @@ import type { Database, Tables } from '../database.ts';
 import { sql, type Transaction } from '../sql.ts';
 import { firstDatabase, readPlaces, type Place } from './organization-map.ts';
 
-/** The tables of the controller's state of an organization. Notices go with their alerts. */
+/** The tables with the controller's state of an organization. Notices go with their alerts. */
 const stateTables = [
   'automations',
   'webhooks',
@@ -14,7 +14,7 @@ const stateTables = [
 
 /**
  * The organizations of one database among several, as its controller sees them in a tick. A move
- * holds the lock of the tick while it changes the map, so the map stays as it is during the tick.
+ * holds the tick lock while it changes the map, so the map is constant during a tick.
  */
 export class Residents {
   readonly #name: string;
@@ -38,9 +38,9 @@ export class Residents {
   }
 
   /**
-   * Reads the map, at the begin of a tick. Deletes the state of organizations that are elsewhere: a
-   * move may have copied it and ended before it deleted it. Rejects while the first database is
-   * unavailable, so that no tick works with an old map.
+   * Reads the map at the start of a tick. Deletes the state of organizations that are elsewhere: a
+   * move may have stopped between its copy and its deletion. Rejects while the first database is
+   * unavailable, so that no tick uses an old map.
    */
   async prepare(trx: Transaction<Tables>): Promise<void> {
     this.#places = await readPlaces(this.#first);

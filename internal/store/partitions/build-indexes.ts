@@ -7,10 +7,10 @@ import { createIndex, readerIndexes, type ReaderIndex } from './indexes.ts';
 import { untilUnlocked } from '../until-unlocked.ts';
 import { withTurn } from '../with-turn.ts';
 
-/** Interval of asking whether another process has finished, in ms. */
+/** Interval of checks whether another process has finished, in ms. */
 const pauseMs = 200;
 
-/** A partition that still needs an index, and the index that an interrupted build left behind. */
+/** A partition that still needs an index, and whether an interrupted build left one behind. */
 interface Missing {
   index: ReaderIndex;
   table: string;
@@ -20,8 +20,8 @@ interface Missing {
 }
 
 /**
- * Builds the indexes for readers that are missing, while workers write. `concurrently: false` is
- * for an embedded Postgres with one session. An interrupted build continues with the next call.
+ * Builds missing indexes for readers while workers write. The next call continues an interrupted
+ * build. `concurrently: false` is for an embedded Postgres with one session.
  */
 export async function buildIndexes(db: Database, { concurrently }: { concurrently: boolean }): Promise<void> {
   for (const index of readerIndexes) await createOnParent(db, index);
@@ -29,7 +29,8 @@ export async function buildIndexes(db: Database, { concurrently }: { concurrentl
   const build = (): Promise<void> => buildMissing(db, how);
   while ((await listMissing(db)).length > 0) {
     const built = concurrently ? await withTurn(db, advisoryLocks.indexBuild, build) : await build().then(() => true);
-    // Not a wait for the lock: a waiting statement would delay the build that it waits for.
+    // Polls instead of waiting for the lock: a waiting statement would delay the build that it
+    // waits for.
     if (!built) await sleep(pauseMs);
   }
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../database.ts';
 import { createIndex, type ReaderIndex } from './indexes.ts';
 
-/** Nobody can add a row until the end of the transaction. */
+/** Locks the table, so that nobody can add a row until the end of the transaction. */
 export async function isEmpty(trx: Transaction<Tables>, table: string): Promise<boolean> {
   await sql`lock table only ${sql.table(table)} in share mode`.execute(trx);
   const { rows } = await sql<{ empty: boolean }>`
@@ -12,8 +12,8 @@ export async function isEmpty(trx: Transaction<Tables>, table: string): Promise<
 }
 
 /**
- * Creates an index on an empty table and on its partitions, under the names that it has if it is
- * built later. The name follows that of the table.
+ * Creates an index on an empty table and its partitions, with the same names that a later build
+ * gives.
  */
 export async function createPartitionedIndex(
   trx: Transaction<Tables>,
@@ -30,7 +30,7 @@ export async function createPartitionedIndex(
   }
 }
 
-/** The name of an index after that of its table. */
+/** The part of an index's name after the name of its table. */
 export function suffixOf({ name, table }: ReaderIndex): string {
   return name.replace(table, '');
 }

@@ -1,6 +1,6 @@
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** The UTC day of a time, as the ms of its midnight since the Unix epoch. */
+/** The UTC day of a time, as its midnight in ms since the Unix epoch. */
 export function dayOf(time: number): number {
   return Math.floor(time / dayMs) * dayMs;
 }
@@ -15,7 +15,7 @@ export function daysBefore(day: number, count: number): number {
   return day - count * dayMs;
 }
 
-/** The next day, at which `day` ends. */
+/** The next day, with which `day` ends. */
 export function dayAfter(day: number): number {
   return day + dayMs;
 }

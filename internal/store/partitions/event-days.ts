@@ -8,18 +8,18 @@ import { sql } from '../sql.ts';
 export interface RowChanges {
   /** How many of them lost their texts by an erasure. */
   erasedTexts: number;
-  /** How many acts gave a leaf, and a salt, to events that were stored without. */
+  /** How many acts gave leaves and salts to events stored without them. */
   sealings: number;
 }
 
 /** A set of events. */
 export interface EventSet extends RowChanges {
   rows: number;
-  /** The exclusive or of their ids, in hexadecimal digits. */
+  /** The XOR of their ids, in hexadecimal digits. */
   ids: string;
 }
 
-/** Events of one query, about: it reads only an index, for some tenths of a second. */
+/** About how many events one query counts: it reads only an index, for some tenths of a second. */
 const sliceRows = 500_000;
 
 /**
@@ -90,7 +90,7 @@ async function countErasedTexts(db: Database, organization: string, day: number)
   return erasures.reduce((sum, { event_ids }) => sum + countIdsOfDay(Buffer.from(event_ids), day), 0);
 }
 
-/** An act names the ids of its events, which begin with the time of acceptance. */
+/** An act names the ids of its events, and these begin with the time of acceptance. */
 async function countSealings(db: Database, organization: string, day: number): Promise<number> {
   const timeOf = (end: 'first' | 'last') => sql`left(replace(act::jsonb->>${sql.lit(end)}, '-', ''), 12) collate "C"`;
   const idTime = (time: number): string => time.toString(16).padStart(12, '0');

@@ -4,7 +4,7 @@ import type { Database, Tables } from '../database.ts';
 import { lockEvents, type Partition } from './partitions.ts';
 
 /**
- * Detaches a partition from `events` as a table of its own, which no reader of events sees:
+ * Detaches a partition from `events`, so that no reader of events sees it:
  * `events_20261121_expired_1795305600000`. The name holds the time, since late events may create
  * the partition of that day again.
  */
@@ -27,7 +27,7 @@ export async function listExpired(db: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Drops such a table. Resolves with its name as a partition. */
+/** Drops such a table. Resolves with the name that it had as a partition. */
 export async function dropExpired(trx: Transaction<Tables>, name: string): Promise<string> {
   await sql`drop table ${sql.table(name)}`.execute(trx);
   return name.replace(/_expired_\d+$/, '');

@@ -12,11 +12,10 @@ const newest = '(organization, first_event_at)';
 const newestOfAutomation = '(organization, automation_id, first_event_at)';
 
 /**
- * The indexes of `internal/record`. None is on a column that each event changes, nor on the state:
- * Postgres updates an execution in place only if no indexed column changes. So the failed ones are
- * those with an ERROR, whatever their state: neither END nor another ERROR touches these indexes.
- * Running ones are in a table of their own. No index holds a text of a caller: an
- * entry has 2,700 bytes at most, and Postgres refuses an event with a longer one.
+ * The indexes of `internal/record`. None is on the state or on a column that each event changes:
+ * Postgres updates an execution in place only if no indexed column changes. The failed ones are
+ * therefore those with an ERROR, whatever their state; running ones have their own table. No index
+ * holds a caller's text: Postgres would refuse an event whose entry exceeds 2,700 bytes.
  */
 export const readerIndexes: readonly ReaderIndex[] = [
   { name: 'executions_newest', table: 'executions', on: newest },
@@ -32,7 +31,7 @@ export const readerIndexes: readonly ReaderIndex[] = [
     table: 'executions',
     on: `${newest} where start_missing or start_repeated or start_late or event_after_end`,
   },
-  // The column of fixed width comes first: it compares fastest.
+  // The fixed-width column comes first because it compares fastest.
   { name: 'events_of_automation', table: 'events', on: '(automation_id, organization, created_at)' },
   { name: 'events_errors', table: 'events', on: `(organization, created_at, id) where kind = 'ERROR'` },
   {

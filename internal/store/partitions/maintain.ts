@@ -25,21 +25,22 @@ export interface MaintenanceOptions {
   retentionDays: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
-  /** With it, logs get acts of retention. */
+  /** If given, logs get acts of retention. */
   macKey?: MacKey | undefined;
 }
 
 /**
- * Most events of one day that are moved: they block readers and writers for a third of a second.
+ * Most events of one day that are moved: the move blocks readers and writers for a third of a
+ * second.
  */
 const mostMoved = 100_000;
 
 /**
- * Creates the partitions of today, of the days ahead and of days with rows in the default
- * partition, and drops partitions past retention. Each step is a short transaction that gives up
- * rather than block writers; the run then rejects with the day, and the next run continues. Events
- * of a day move at once: an event in neither table would be invisible, and a redelivery would store
- * it twice. If a day has too many, the DEFAULT partition becomes its partition.
+ * Creates the partitions of today, the days ahead and days with rows in DEFAULT, and drops
+ * partitions past retention. Each step is a short transaction that gives up rather than block
+ * writers; the run then rejects with the day, and the next run continues. The events of a day move
+ * together: one in neither table would be invisible, and a redelivery would store it twice. If a
+ * day has too many, the DEFAULT partition becomes its partition.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<Changes> {
   const today = dayOf(options.now);
@@ -55,7 +56,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
   const toMove = wanted.filter((day) => range === undefined || day < range.from || day >= range.to);
   toMove.sort((a, b) => defaultRowsOf(a) - defaultRowsOf(b));
   for (const day of toMove) {
-    // Events of today may arrive at any time; events of a later day do not.
+    // Events of today may arrive at any time, events of a later day do not.
     await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
   }
   if (options.retentionDays > 0) {
@@ -66,7 +67,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
   return report;
 }
 
-/** What a run has done, and why retention did not. */
+/** What a run did, and why retention did nothing if so. */
 export type Changes = Omit<MaintenanceReport, 'clockAheadMs' | 'clocksDiffer'>;
 
 interface EnsureOptions {

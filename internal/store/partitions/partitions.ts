@@ -59,8 +59,8 @@ export async function countDefaultRows(db: Database): Promise<Map<number, number
 }
 
 /**
- * Takes ACCESS EXCLUSIVE on events until the end of the transaction. A statement that waits for
- * DEFAULT alone would not see rows that move meanwhile. Rejects when a long reader holds the lock,
+ * Takes ACCESS EXCLUSIVE on `events` until the end of the transaction: a statement that waits for
+ * DEFAULT alone would miss rows that move meanwhile. Rejects when a long reader holds the lock,
  * because all writers wait behind it.
  */
 export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
@@ -88,7 +88,7 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
   return moved;
 }
 
-/** Moves rows of DEFAULT into a table. Streams then still know which transactions stored them. */
+/** Moves rows of DEFAULT into a table, and keeps for streams which transactions stored them. */
 async function moveRows(
   trx: Transaction<Tables>,
   to: RawBuilder<unknown>,
@@ -109,9 +109,9 @@ async function moveRows(
 }
 
 /**
- * Turns the DEFAULT partition into the partition of a range, and creates an empty DEFAULT. It moves
- * no event and takes one read of the table (a second for eight million rows). Postgres rejects it
- * when the table holds an event of another day.
+ * Turns the DEFAULT partition into the partition of a range, and creates an empty DEFAULT. Moves no
+ * event and reads the table once (a second for eight million rows). Postgres rejects it when the
+ * table holds an event of another day.
  */
 export async function makeDefaultThePartitionOf(trx: Transaction<Tables>, range: DayRange): Promise<void> {
   const name = sql.table(partitionName(range));

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 import { noteDeletedLetters } from '../dead-letters.ts';
 import { isHere } from '../organizations/here.ts';
 
-/** Notes in each log that retention drops `partitions` of events because a person allowed it. */
+/** Notes in each log that retention drops `partitions` of events because a person approved it. */
 export async function noteApproval(
   db: Database,
   macKey: MacKey | undefined,
@@ -24,7 +24,7 @@ export async function noteApproval(
   }
 }
 
-/** Deletes dead letters from before a time; with a log, it gets an act that names them. */
+/** Deletes dead letters from before a time. A log gets an act that names them. */
 export function deleteOldLetters(db: Database, macKey: MacKey | undefined, oldest: Date): Promise<void> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ organization: string; ids: string[] }>`

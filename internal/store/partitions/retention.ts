@@ -11,8 +11,8 @@ import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
 /**
- * Keys of executions per statement. Postgres estimates a search in every partition for each key:
- * for many more it would rather read all executions.
+ * Keys of executions per statement. Postgres assumes that each key searches every partition: with
+ * many more it would choose to read all executions.
  */
 const sliceSize = 1_000;
 
@@ -22,7 +22,7 @@ export type Archived = { rows: number } | { missing: string };
 /** Compares a partition with the archive. */
 export type FindArchived = (partition: Partition) => Promise<Archived>;
 
-/** Most partitions that a run drops unasked: that of a day, and two more after a pause. */
+/** Most partitions that a run drops without approval: one day's, and two more after a pause. */
 const mostUnasked = 3;
 
 export interface RetentionOptions {
@@ -31,7 +31,7 @@ export interface RetentionOptions {
   today: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
-  /** With it, logs get acts that say what a person approved, and which dead letters are gone. */
+  /** If given, logs get acts that say what a person approved and which dead letters are gone. */
   macKey?: MacKey | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface Dropped {
   asks?: AskedPartitions;
 }
 
-/** A partition past retention, and how many rows of it the archive has, with an archive. */
+/** A partition past retention and, with an archive, how many of its rows the archive has. */
 interface Droppable {
   partition: Partition;
   rows: number | undefined;
@@ -57,12 +57,12 @@ interface ExecutionKeyRow {
 
 /**
  * Drops the partitions before `oldest` (ms since the Unix epoch), the executions whose last event
- * was in them, and older dead letters. It detaches all partitions before it deletes the first
+ * was in them, and older dead letters. Detaches all partitions before it deletes the first
  * execution. After a failure an execution may lack its events for a while, but no event lacks its
- * execution: the next event would count that wrongly. The next run finishes the work. A table that
- * cannot be dropped comes last. With an archive, the first partition that it does not hold stays,
- * and all later ones. A run that would drop many more days than have passed drops nothing, until a
- * person approves it: a wrong clock or a wrong setting would delete the record.
+ * execution: the next event would count that wrongly. The next run finishes the work; tables that
+ * cannot be dropped come last. With an archive, the first partition that it lacks stays, and all
+ * later ones. A run that would drop many days at once waits for approval: the cause may be a wrong
+ * clock or setting.
  */
 export async function dropBefore(
   db: Database,
@@ -92,7 +92,7 @@ export async function dropBefore(
   return { dropped, ...(waiting !== undefined && { waiting }) };
 }
 
-/** The partitions before the first one that the archive lacks, and what it lacks of that one. */
+/** The partitions before the first one that the archive lacks, and what that one lacks. */
 async function findDroppable(
   partitions: readonly Partition[],
   findArchived: FindArchived | undefined,
@@ -107,8 +107,8 @@ async function findDroppable(
 }
 
 /**
- * The time before which a person has approved that partitions are dropped, in ms, and who. A day to
- * come approves nothing, so that no approval is for ever.
+ * The time (ms) before which a person has approved dropping partitions, and who. A day in the
+ * future approves nothing, so no approval lasts forever.
  */
 async function approvedBefore(db: Database, today: number): Promise<{ before: number; by: string }> {
   const { rows } = await sql<{ before: number; by: string }>`
@@ -118,7 +118,7 @@ async function approvedBefore(db: Database, today: number): Promise<{ before: nu
   return rows[0] ?? { before: -Infinity, by: '' };
 }
 
-/** Stops at the first partition that has got further events since the archive was read. */
+/** Stops at the first partition that got more events since the archive was read. */
 async function expireAll(
   db: Database,
   past: readonly Partition[],
@@ -132,7 +132,7 @@ async function expireAll(
   return missing === undefined ? undefined : { partitions: past.length - droppable.length, reason: missing };
 }
 
-/** Resolves with the reason if the partition stays: it has another number of rows now. */
+/** Resolves with the reason if the partition stays because its number of rows has changed. */
 async function expire(db: Database, partition: Partition, rows: number | undefined): Promise<string | undefined> {
   let reason: string | undefined;
   await withDaysInError(partition, () =>
@@ -146,7 +146,9 @@ async function expire(db: Database, partition: Partition, rows: number | undefin
   return reason;
 }
 
-/** Nobody adds rows until the end of the transaction. Only writers of these old days wait. */
+/**
+ * Counts rows under a lock until the end of the transaction. Only writers of these old days wait.
+ */
 async function countLocked(trx: Transaction<Tables>, { name }: Partition): Promise<number> {
   await sql`lock table ${sql.table(name)} in share mode`.execute(trx);
   const { rows } = await sql<{ rows: number }>`select count(*)::float8 as rows from ${sql.table(name)}`.execute(trx);
@@ -169,9 +171,9 @@ async function isExpired(trx: Transaction<Tables>, table: string): Promise<boole
 }
 
 /**
- * Deletes executions of one slice of keys whose last event was accepted before `oldest`. Resolves
- * with the last key of the slice; undefined at the end. Slices keep row locks short. Keys come in
- * index order, the order in which workers lock executions; after a deadlock the loser retries.
+ * Deletes the executions of one slice of keys whose last event was accepted before `oldest`.
+ * Resolves with the last key of the slice; undefined at the end. Slices keep row locks short. Keys
+ * come in index order, in which workers lock executions too; after a deadlock the loser retries.
  */
 async function deleteExecutionsOf(
   trx: Transaction<Tables>,

@@ -8,8 +8,8 @@ export class ExportUnderWay extends Error {
 }
 
 /**
- * Runs an export, unless another one writes to the same place. The lock belongs to a transaction
- * that stays open meanwhile, idle: it works behind a pooler too, and delays no vacuum.
+ * Runs an export unless another one writes to the same place. The lock belongs to a transaction
+ * that stays open and idle meanwhile: this works behind a pooler and delays no vacuum.
  * @throws {ExportUnderWay}
  */
 export function withExportLock<T>(db: Database, where: string, work: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import type { Database, Tables } from '../database.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
 /**
- * Runs a step in a transaction under the maintenance lock, with the partitions that exist then.
+ * Runs a step in a transaction under the maintenance lock, and gives it the present partitions.
  * Rejects when a table stays locked for two seconds, because writers would wait behind the step.
  */
 export function withMaintenanceLock<T>(

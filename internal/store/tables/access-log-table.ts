@@ -12,7 +12,7 @@ export interface AccessLogTable {
   action: 'looked' | 'exported' | 'tested' | 'logged out' | 'refused' | 'issued' | 'rotated' | 'revoked' | 'named';
   /** What an act was about, such as the name of a token. */
   detail: Generated<string>;
-  /** The caller's, as limits count it. */
+  /** The caller's address, as limits count it. */
   address: Generated<string>;
   /** Requests that the row stands for. */
   requests: Generated<number>;

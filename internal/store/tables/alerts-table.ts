@@ -30,6 +30,6 @@ export interface AlertNoticesTable {
   first_told_at: Date | null;
   resolved_told_at: Date | null;
   last_error: string | null;
-  /** The sets of labels under which it may know the alert as open; written as JSON. */
+  /** The label sets under which it may know the alert as open; written as JSON. */
   known_as: ColumnType<Record<string, string>[], string | undefined, string>;
 }

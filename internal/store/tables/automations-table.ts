@@ -26,7 +26,7 @@ export interface AutomationsTable {
   declared_at: Date;
   /** What each rule means, and since when: `Rules` of `internal/expectation`. */
   rules: ColumnType<unknown, string | undefined, string>;
-  /** One sentence for its owner about the declaration, if something of it is not as declared. */
+  /** One sentence for its owner if a part of the declaration could not be applied as declared. */
   note: string | null;
   /** False: the defaults of its organization apply, and ticks keep the row. */
   declared: Generated<boolean>;

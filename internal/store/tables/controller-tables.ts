@@ -12,7 +12,7 @@ export interface ControllerStateTable {
   blind_reason: string | null;
   /** Webhooks about executions are in the outbox up to this time. */
   executions_until: Date | null;
-  /** Those of an organization that is behind: up to which time, in ISO 8601; written as JSON. */
+  /** The same per organization that is behind, in ISO 8601; written as JSON. */
   executions_behind: ColumnType<Record<string, string>, string | undefined, string>;
 }
 

@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely';
 
 /**
- * The table `organization_databases` of the first database: where each organization is. One without
- * a row is in the first database.
+ * The table `organization_databases` of the first database: where each organization is. An
+ * organization without a row is in the first database.
  */
 export interface OrganizationDatabasesTable {
   organization: string;
@@ -12,12 +12,15 @@ export interface OrganizationDatabasesTable {
   stream_since: string | null;
 }
 
-/** The table `moved_organizations`: those that leave this database, have left it, or come to it. */
+/**
+ * The table `moved_organizations`: those that are leaving this database, have left it, or are
+ * arriving.
+ */
 export interface MovedOrganizationsTable {
   organization: string;
   /** The other database. */
   target: string;
-  /** True while this database takes no events of it. */
+  /** True while this database takes no events of the organization. */
   closed: Generated<boolean>;
   /** True once the target has everything. */
   copied: Generated<boolean>;

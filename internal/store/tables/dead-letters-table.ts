@@ -6,7 +6,7 @@ import type { Generated } from 'kysely';
  */
 export interface DeadLettersTable {
   organization: string;
-  /** The id of the event, as far as text can hold it: the id may be the rejected value. */
+  /** The event's id, as far as text can hold it: the id may be the rejected value. */
   id: string;
   created_at: Date;
   dead_at: Generated<Date>;

@@ -14,7 +14,7 @@ export interface EventsTable extends Record<OptionalColumn, string> {
   kind: EventKind;
   /** When it happened, if the caller said so. */
   occurred_at: Date | null;
-  /** Of its texts, 16 random bytes; null if it has none. */
+  /** 16 random bytes for its texts; null if it has none. */
   salt: Uint8Array | null;
   /** What an erasure left of its texts: their digest. */
   texts_digest: Uint8Array | null;

@@ -5,7 +5,7 @@ export interface LogSegmentsTable {
   id: Generated<string>;
   organization: string;
   leaves: Buffer;
-  /** Of the organization and the leaves (`internal/ledger/mac.ts`). */
+  /** The MAC of the organization and the leaves (`internal/ledger/mac.ts`). */
   mac: Buffer | null;
   /** True if the sealer found no valid MAC: these leaves get no place. */
   refused: Generated<boolean>;

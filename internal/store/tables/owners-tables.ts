@@ -3,7 +3,7 @@ import type { Generated } from 'kysely';
 /** The kinds of tokens that owners make. */
 export type TokenKind = 'write' | 'read' | 'ping';
 
-/** The table `tokens`: what is known of a token beside its Secret. */
+/** The table `tokens`: what is known of a token besides its Secret. */
 export interface TokensTable {
   organization: string;
   /** SHA-256 of the token, in hexadecimal. */
@@ -14,7 +14,7 @@ export interface TokensTable {
   last_four: string;
   made_by: string;
   made_at: Generated<Date>;
-  /** When it stops being in force: it was rotated. */
+  /** When a rotated token stops being in force. */
   expires_at: Date | null;
 }
 
@@ -33,7 +33,7 @@ export interface TokenRequestsTable {
   name: Generated<string>;
   kind: Generated<TokenKind>;
   last_four: Generated<string>;
-  /** Of `expire`. */
+  /** Only for `expire`. */
   expires_at: Date | null;
   /** Proves the owner; null once the controller has looked at the request. */
   id_token: string | null;

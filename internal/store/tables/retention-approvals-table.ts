@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 /**
- * The table `retention_approvals`: a person approves that retention drops all partitions before a
+ * The table `retention_approvals`: a person's approval that retention drops all partitions before a
  * day (docs/operate/runbooks/RunledgerRetentionAsks.md).
  */
 export interface RetentionApprovalsTable {

@@ -12,6 +12,6 @@ export interface WebhooksTable {
   filter: ColumnType<unknown, string, string>;
   allow_private: boolean;
   failing_since: Date | null;
-  /** The circuit is open, and nothing is sent, until then. */
+  /** Until then the circuit is open and nothing is sent. */
   open_until: Date | null;
 }

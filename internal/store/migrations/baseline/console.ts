@@ -9,8 +9,8 @@ export async function createConsole(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A copy of this table opens no session: it holds digests of the ids that browsers have, and id
- * tokens sealed with these ids.
+ * A copy of this table opens no session: it holds only digests of the browsers' ids, and id tokens
+ * sealed with those ids.
  */
 async function createSessions(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -32,8 +32,8 @@ async function createSessions(db: Kysely<unknown>): Promise<void> {
 
 /**
  * An entry stands for `requests` of one person; its organization is empty where nobody has logged
- * in. The log only grows, for the owner of the tables too: who wants to change it has to drop or
- * disable a trigger first, which Postgres logs as a change of the schema.
+ * in. The log is append-only, even for the owner of the tables: changing it means dropping or
+ * disabling a trigger first, which Postgres logs as a schema change.
  */
 async function createAccessLog(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -66,9 +66,8 @@ async function createAccessLog(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The keys with which consoles seal what they hand out: login cookies and stream ids. All consoles
- * of a database share them. `gen_random_uuid` reads the system's secure source, and four of them
- * hold 488 random bits.
+ * The keys that all consoles of a database share to seal login cookies and stream ids.
+ * `gen_random_uuid` reads the system's secure source, and four UUIDs hold 488 random bits.
  */
 async function createKeys(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -3,7 +3,7 @@ import { showToReaders } from './show-to-readers.ts';
 
 /**
  * Events, with a partition for each day of acceptance, and dead letters. `salt` belongs to the
- * texts and goes with them; `texts_digest` is what an erasure leaves of them, so that the leaf can
+ * texts and is erased with them. `texts_digest` is what an erasure leaves, so that the leaf can
  * still be computed (docs/design/log.md).
  */
 export async function createEvents(db: Kysely<unknown>): Promise<void> {
@@ -36,8 +36,8 @@ export async function createEvents(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Finds the history of an execution. Without time and id, its entries are equal and Postgres stores
- * them once: 41 bytes an event instead of 176. The column of fixed width comes first, since it
+ * Finds the history of an execution. Without time and id its entries are equal, so Postgres stores
+ * them once: 41 bytes an event instead of 176. The fixed-width column comes first because it
  * compares fastest (test/bench/README.md).
  */
 async function indexEventsOfExecutions(db: Kysely<unknown>): Promise<void> {
@@ -45,9 +45,9 @@ async function indexEventsOfExecutions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Streams tell by the transaction of a row what they have sent. Moving an event out of DEFAULT, or
- * erasing its texts, writes a new row: this table keeps which transaction stored the event. A
- * column of `events` would be part of what the log signs.
+ * Streams know what they have sent by the transaction of each row. Moving an event out of DEFAULT,
+ * or erasing its texts, writes a new row, so this table keeps the transaction that stored the
+ * event. A column of `events` would be part of what the log signs.
  */
 async function createRewrittenEvents(db: Kysely<unknown>): Promise<void> {
   await sql`

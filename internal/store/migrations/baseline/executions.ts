@@ -1,10 +1,10 @@
 import { sql, type Kysely } from 'kysely';
 import { showToReaders } from './show-to-readers.ts';
 
-/** Partitions of `executions`. A later migration can split each of them by itself. */
+/** Partitions of `executions`. A later migration can split them one by one. */
 const modulus = 16;
 
-/** Executions with their outcome, and the running ones in a table of their own. */
+/** Executions with their outcome, and a separate table for running ones. */
 export async function createExecutions(db: Kysely<unknown>): Promise<void> {
   await createPartitions(db);
   await createRunningExecutions(db);
@@ -13,8 +13,8 @@ export async function createExecutions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * State and anomalies are generated columns: one place for the rule, and no writer can get it
- * wrong. The times follow `occurred_at` where a caller sent it; `last_accepted_at` says when the
+ * State and anomalies are generated columns, so the rule has one place and no writer can get it
+ * wrong. The times follow `occurred_at` where a caller sent it. `last_accepted_at` is when the
  * newest event was accepted, which retention and readers need.
  */
 async function createPartitions(db: Kysely<unknown>): Promise<void> {
@@ -45,8 +45,8 @@ async function createPartitions(db: Kysely<unknown>): Promise<void> {
     ) partition by hash (organization)
   `.execute(db);
   for (let remainder = 0; remainder < modulus; remainder += 1) {
-    // A batch of a backlog updates most of the executions that the batch before added, all of them
-    // neighbors. An update stays in its page while that has room, so half of each page stays free.
+    // While a backlog drains, a batch updates most executions that the batch before added, and they
+    // are neighbors. Half of each page stays free so that these updates stay in their page.
     await sql`
       create table ${sql.table(`executions_${remainder}`)} partition of executions
       for values with (modulus ${sql.lit(modulus)}, remainder ${sql.lit(remainder)}) with (fillfactor = 50)
@@ -54,7 +54,10 @@ async function createPartitions(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** An index on the state would make each END a slow update (docs/design/reading.md). */
+/**
+ * A table instead of an index on the state, which would make each END a slow update
+ * (docs/design/reading.md).
+ */
 async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table running_executions (
@@ -73,11 +76,10 @@ async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Triggers keep `running_executions`. A statement of a trigger sees what other transactions have
- * committed while the statement before waited for their rows. All writers of an execution hold its
- * row, so they come here in turn. A session plans these statements once, for the rows of its first
- * batch: only an index scan for each row suits all later batches. A lost run that sends an event is
- * no longer lost.
+ * Triggers maintain `running_executions`. All writers of an execution hold its row, so they come
+ * here in turn, and a statement of a trigger sees what the others committed. A session plans these
+ * statements once, for its first batch: only an index scan per row suits all later batches. A lost
+ * run that sends an event is no longer lost.
  */
 async function keepRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { showToReaders } from './show-to-readers.ts';
 
-/** What is declared of automations, their verdicts, and the alerts (docs/watch/verdicts.md). */
+/** Declarations of automations, their verdicts, and alerts (docs/watch/verdicts.md). */
 export async function createExpectations(db: Kysely<unknown>): Promise<void> {
   await createAutomations(db);
   await createAlerts(db);
@@ -11,8 +11,8 @@ export async function createExpectations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * No index on `next_at`, so that an evaluation updates a row in its page. Reading all of 10,000
- * rows takes a few milliseconds. `rules`: since when each rule of a declaration holds.
+ * There is no index on `next_at`, so an evaluation updates a row within its page. Reading all of
+ * 10,000 rows takes a few milliseconds. `rules`: since when each rule of a declaration has held.
  */
 async function createAutomations(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -48,9 +48,9 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * An alert keeps what was declared when it opened, and the webhooks that were told then: they hear
- * its end, whatever is declared by that time. `known_as`: the labels under which an Alertmanager
- * knows the alert as open, so that it is resolved under the same ones.
+ * An alert keeps what was declared when it opened, and the webhooks notified then: they hear of its
+ * end whatever is declared by that time. `known_as`: the labels under which an Alertmanager knows
+ * the alert as open, so that it is resolved under the same ones.
  */
 async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -105,9 +105,9 @@ async function createScheduledRuns(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The one row of all controllers; the times in which the record may lack events; and the Jobs of
- * Kubernetes that a controller has seen, with those of their events that are recorded. So each is
- * recorded once, also one that is deleted while no controller runs.
+ * The one row that all controllers share; the times in which the record may lack events; and the
+ * Kubernetes Jobs that a controller has seen, with their recorded events. Each is thus recorded
+ * once, even if it is deleted while no controller runs.
  */
 async function createController(db: Kysely<unknown>): Promise<void> {
   await sql`

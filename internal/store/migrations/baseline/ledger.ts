@@ -15,8 +15,8 @@ export async function createLedger(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Level 0 of the tiles holds leaves (`packTile`), the others hold hashes; the index finds the tiles
- * that may hold an event. Hashes do not compress: `external` saves the attempt.
+ * Level 0 of the tiles holds leaves (`packTile`), the others hold hashes. The index finds the tiles
+ * that may hold an event. Hashes do not compress, and `external` avoids the attempt.
  */
 async function createLeaves(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -86,10 +86,7 @@ async function createTrees(db: Kysely<unknown>): Promise<void> {
   `.execute(db);
 }
 
-/**
- * Who erased which events, and why. A row has the ids of its events, 16 bytes each, and nothing
- * else of them.
- */
+/** Who erased which events, and why. Of its events a row has only the ids, 16 bytes each. */
 async function createErasures(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table erasures (

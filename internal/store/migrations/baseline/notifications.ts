@@ -48,7 +48,7 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   `.execute(db);
   await sql`create index deliveries_newest on deliveries (organization, created_at, id)`.execute(db);
   await indexWaitingDeliveries(db);
-  // To delete old ones.
+  // Finds old deliveries to delete.
   await sql`
     create index deliveries_over on deliveries (coalesce(delivered_at, given_up_at))
     where delivered_at is not null or given_up_at is not null
@@ -56,8 +56,8 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Those of an automation in order; those of a webhook by the time of the next attempt, so that a
- * look reads a few; and all by age, to give up the oldest ones.
+ * Indexes of waiting deliveries: per automation in order; per webhook by the next attempt, so that
+ * a look reads few; and all by age, to give up the oldest.
  */
 async function indexWaitingDeliveries(db: Kysely<unknown>): Promise<void> {
   const waiting = sql`where delivered_at is null and given_up_at is null`;

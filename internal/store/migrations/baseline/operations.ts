@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely';
 
 /**
- * The map of organizations to databases, which counts in the first one; the state of moves, in each
- * database that organizations leave; and the approvals of people for a retention that would drop
- * many partitions at once.
+ * The map of organizations to databases, which is authoritative in the first one; the state of
+ * moves, in each database that organizations leave; and people's approvals of a retention run that
+ * would drop many partitions at once.
  */
 export async function createOperations(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -37,8 +37,8 @@ async function createMoves(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The function of the triggers that a move creates: it refuses what is stored of an organization
- * that is closed here. Triggers of statements do not fire for what Postgres replicates.
+ * The function of the triggers that a move creates: it refuses rows of an organization that is
+ * closed here. Statement triggers do not fire for replicated rows.
  */
 async function guardMoves(db: Kysely<unknown>): Promise<void> {
   await sql`

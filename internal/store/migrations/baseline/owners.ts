@@ -1,14 +1,14 @@
 import { sql, type Kysely } from 'kysely';
 import { showToReaders } from './show-to-readers.ts';
 
-/** What owners do in the console (docs/manage). Nothing in these tables opens anything. */
+/** What owners do in the console (docs/manage). Nothing in these tables grants access. */
 export async function createOwners(db: Kysely<unknown>): Promise<void> {
   await createTokens(db);
   await createTokenRequests(db);
   await createConsoleAutomations(db);
 }
 
-/** What is known of tokens beside their Secrets, which decide whether they are in force. */
+/** What is known of tokens besides their Secrets, which decide whether they are in force. */
 async function createTokens(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table tokens (
@@ -33,8 +33,9 @@ async function createTokens(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Requests of owners to the controller, which proves each by its id token and then forgets that.
- * `token_keeper` has one row: the controller whose turn it is, and why it cannot write tokens.
+ * Owners' requests to the controller, which verifies each by its id token and then forgets the
+ * token. `token_keeper` has one row: the controller whose turn it is, and why it cannot write
+ * tokens.
  */
 async function createTokenRequests(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 
 /**
- * Turns row-level security on, which leaves everybody what they see. `../../reader-role.ts` adds
- * the policy that restricts the reader role to one organization.
+ * Turns on row-level security with a policy that still shows everything to everybody.
+ * `../../reader-role.ts` adds the policy that restricts the reader role to one organization.
  */
 export async function showToReaders(db: Kysely<unknown>, ...tables: string[]): Promise<void> {
   for (const table of tables) {

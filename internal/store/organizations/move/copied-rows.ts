@@ -1,16 +1,18 @@
 import type { Tables } from '../../database.ts';
 import { sql, type Kysely, type RawBuilder } from '../../sql.ts';
 
-/** A table of an organization, as a move copies it. */
+/** A table that a move copies. */
 export interface CopiedTable {
   name: string;
   /** All columns but generated ones. */
   columns: readonly string[];
-  /** The columns after the organization that name a row, in the order of copying. */
+  /** The columns that identify a row within an organization, in the order of copying. */
   key: readonly string[];
 }
 
-/** Rows of a table as JSON. Postgres writes and reads it, so no type of a value matters here. */
+/**
+ * Rows of a table as JSON. Postgres both writes and reads it, so value types do not matter here.
+ */
 export interface CopiedRows {
   json: string;
   count: number;
@@ -45,7 +47,7 @@ export async function readRows(
   return { json, count, last: last ?? undefined };
 }
 
-/** Writes rows; those that are there stay. */
+/** Writes rows, and keeps those that exist. */
 export async function writeRows(
   target: Kysely<Tables>,
   { name, columns }: CopiedTable,

@@ -3,7 +3,7 @@ import type { Database } from '../../database.ts';
 import { sql } from '../../sql.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
 
-/** The tables whose rows a closed organization may not add. */
+/** The tables to which a closed organization may not add rows. */
 const fenced = ['events', 'dead_letters', 'erasures'] as const;
 
 /** How far a move has come, in the database that the organization leaves. */
@@ -34,9 +34,9 @@ export async function beginMove(source: Database, organization: string, target: 
 }
 
 /**
- * Closes a database for an organization that is, or goes, to another one. The locks wait for the
- * statements under way and for the sealer. Every later statement is refused, whatever map its
- * worker has: the triggers stay for good.
+ * Closes a database for an organization that is in another one, or on its way there. The locks wait
+ * for the statements under way and for the sealer. Every later statement is refused, whatever map
+ * its worker has: the triggers are permanent.
  */
 export async function closeDatabase(db: Database, organization: string, elsewhere: string): Promise<void> {
   await underLock(db, async (trx) => {
@@ -64,12 +64,14 @@ export async function noteCopied(source: Database, organization: string): Promis
     .execute();
 }
 
-/** Opens a database again for an organization. */
+/** Reopens a database for an organization. */
 export async function openDatabaseFor(db: Database, organization: string): Promise<void> {
   await db.deleteFrom('moved_organizations').where('organization', '=', organization).execute();
 }
 
-/** Runs a step while no statement stores events; those that come wait up to two seconds for it. */
+/**
+ * Runs a step while no statement stores events. Its own wait for the locks ends after two seconds.
+ */
 function underLock(db: Database, step: (trx: Database) => Promise<void>): Promise<void> {
   return untilUnlocked(() =>
     db.transaction().execute(async (trx) => {

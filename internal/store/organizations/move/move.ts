@@ -11,13 +11,13 @@ import { databaseOf, placeOf, withMoveLock, type MoveOptions } from './options.t
 import { MoveError, Replication } from './replication.ts';
 import { switchDatabase, TargetBehind } from './switch.ts';
 
-/** Pause until a target that is behind is tried again, in ms. */
+/** Pause before a target that is behind is tried again, in ms. */
 const behindMs = 1_000;
 
 /**
  * Moves an organization to another database while it sends events. Postgres copies the record by
- * logical replication. Each step may be repeated, so the same call continues a move that was killed
- * anywhere.
+ * logical replication. Each step is repeatable, so the same call resumes a move that was killed at
+ * any point.
  * @throws {MoveError} when it cannot be made.
  */
 export function moveOrganization(options: MoveOptions, name: string): Promise<void> {
@@ -30,7 +30,7 @@ export function moveOrganization(options: MoveOptions, name: string): Promise<vo
       await moveRecord(move, logger);
       await switchWhenReady(first.db, move, confirm, logger);
     }
-    // It was closed on the way here.
+    // The move closed it while the organization was on its way here.
     await openDatabaseFor(target.db, organization);
     logger.info({ organization, database: name, others: databases.size - 1 }, 'the organization is in its database');
   });
@@ -48,7 +48,7 @@ async function moveRecord(move: Move, logger: Logger): Promise<void> {
   if (!(await replication.isUnderWay())) {
     await replication.requireAllowed();
     if (state === undefined) await beginMove(source.db, organization, target.name);
-    // It also ends what a killed begin left.
+    // Also removes what an interrupted `begin` left.
     await replication.end();
     await closeDatabase(target.db, organization, source.name);
     await deleteRecord(target, organization, logger);

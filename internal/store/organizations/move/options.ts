@@ -7,7 +7,7 @@ import type { NamedDatabase } from './moved-tables.ts';
 import { MoveError } from './replication.ts';
 
 export interface MoveOptions {
-  /** By name, the first one too. */
+  /** By name, including the first one. */
   databases: ReadonlyMap<string, NamedDatabase>;
   organization: string;
   logger: Logger;

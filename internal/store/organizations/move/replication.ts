@@ -8,15 +8,15 @@ export class MoveError extends Error {
   override readonly name = 'MoveError';
 }
 
-/** Time between two looks at how far the target is, in ms. */
+/** Interval of checks on how far the target is behind, in ms. */
 const lookMs = 200;
 
-/** How far the target may be behind when the source closes, in bytes of WAL: a moment of work. */
+/** How far behind the target may be when the source closes, in bytes of WAL: a moment of work. */
 const fewBytes = 1_000_000;
 
 /**
  * Logical replication of one organization by Postgres itself: a publication with row filters and a
- * slot in the source, a subscription in the target, all of one name.
+ * slot in the source, and a subscription in the target, all with the same name.
  * https://www.postgresql.org/docs/current/logical-replication.html
  */
 export class Replication {
@@ -28,7 +28,7 @@ export class Replication {
     this.#name = name;
   }
 
-  /** A slot belongs to the whole server, so its name has the database. */
+  /** A slot belongs to the whole server, so its name includes the database. */
   static async of(move: Move): Promise<Replication> {
     const { rows } = await sql<{ oid: string }>`
       select oid::text from pg_database where datname = current_database()
@@ -54,7 +54,10 @@ export class Replication {
     await requireSubscriptionRole(target);
   }
 
-  /** Begins to copy. A database of the same server needs the slot before the subscription. */
+  /**
+   * Begins to copy. Creates the slot before the subscription, which databases of one server
+   * require.
+   */
   async begin(): Promise<void> {
     const { source, target, organization } = this.#move;
     const tables = replicated.map(
@@ -89,7 +92,7 @@ export class Replication {
     while ((await this.#behind(rows[0]?.lsn)) > 0) await sleep(lookMs);
   }
 
-  /** Removes what {@link begin} made; safe twice, and after a part of it. */
+  /** Removes what {@link begin} made; safe to repeat, and after an interrupted `begin`. */
   async end(): Promise<void> {
     const { source, target } = this.#move;
     if (await this.isUnderWay()) {
@@ -105,7 +108,7 @@ export class Replication {
     return sql.id(this.#name);
   }
 
-  /** The process of a slot ends a moment after its subscription. */
+  /** The process that uses a slot ends a moment after its subscription. */
   async #dropSlots(): Promise<void> {
     for (;;) {
       const { rows } = await sql<{ active: boolean }>`

@@ -18,14 +18,14 @@ const stateTables = [
 /** Rows at once. */
 const sliceSize = 500;
 
-/** The watermark of the target is older than that of the source: its controller must tick first. */
+/** The target's watermark is older than the source's: its controller must tick first. */
 export class TargetBehind extends Error {
   override readonly name = 'TargetBehind';
 }
 
 /**
- * Moves the state of the controller and changes the map, while no tick runs in either database. It
- * may end at any point: until the map has changed, the source counts and its state is whole; a tick
+ * Moves the controller's state and changes the map, while no tick runs in either database. It may
+ * stop at any point: until the map has changed, the source counts and its state is whole; a tick
  * deletes the other copy.
  * @throws {TargetBehind} when it must be tried again later.
  */
@@ -38,7 +38,7 @@ export async function switchDatabase(first: Database, move: Move, confirm: () =>
       const { rows } = await sql<{ snapshot: string }>`
         select pg_current_snapshot()::text as snapshot
       `.execute(await copyState(here, move));
-      // The lock of moves still holds, or somebody else may be at it.
+      // Somebody else may have begun a move if the lock was lost.
       await confirm();
       await sql`
         insert into organization_databases (organization, database, since, stream_since)
@@ -56,8 +56,8 @@ async function lockTicks(trx: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Copies it in a transaction of its own, which ends before the map changes. Leaves that wait for
- * their places get numbers of the target.
+ * Copies the state in its own transaction, which ends before the map changes. Waiting leaves get
+ * numbers of the target.
  */
 async function copyState(here: Transaction<Tables>, { source, target, organization }: Move): Promise<Database> {
   const tables: CopiedTable[] = [];
@@ -90,7 +90,7 @@ async function copyAll(
   } while (after !== undefined);
 }
 
-/** The target gives them new numbers, in the same order. */
+/** Copies deliveries, to which the target gives new numbers in the same order. */
 async function copyDeliveries(
   here: Kysely<Tables>,
   there: Kysely<Tables>,
@@ -117,8 +117,8 @@ async function copyDeliveries(
 }
 
 /**
- * The target continues where the source is: with the gaps of the record, and with the
- * notifications about executions after those that the source has sent.
+ * The target continues where the source is: with the record's gaps, and with the notifications
+ * about executions that the source has not sent.
  * @throws {TargetBehind}
  */
 async function copyController(here: Kysely<Tables>, there: Kysely<Tables>, organization: string): Promise<void> {
