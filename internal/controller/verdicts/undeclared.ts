@@ -1,3 +1,4 @@
+import { defaultLostAfterMs } from '../../expectation/read-expectation.ts';
 import { changedRules } from '../../expectation/rules.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
@@ -9,9 +10,6 @@ const dayMs = 24 * hourMs;
 
 /** How long an automation without a declaration keeps its row when it has no verdict, in ms. */
 const keptMs = dayMs;
-
-/** Runs that are older may be lost, by the default of `lostAfter`. */
-const lostAfterMs = 7 * dayMs;
 
 /** Most automations without a declaration that a tick adds, of each organization in turn. */
 const mostAdded = 10_000;
@@ -31,7 +29,7 @@ export async function followUndeclared(trx: Transaction<Tables>, options: DueOpt
   `;
   const running = sql`
     select distinct r.organization, r.automation_id from running_executions r
-    where r.lost_at is null and r.first_event_at < ${new Date(watermark - lostAfterMs)}
+    where r.lost_at is null and r.first_event_at < ${new Date(watermark - defaultLostAfterMs)}
       and r.organization <> all(${held}::text[])
   `;
   await add(trx, isNewMinute ? sql`${failed} union ${running}` : failed, watermark);

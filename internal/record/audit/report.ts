@@ -1,5 +1,5 @@
 import type { AuditReport } from './finding.ts';
-import { count, type Outcome } from './outcome.ts';
+import { count, type Outcome } from './exit-code.ts';
 
 /** A report in sentences. Each number is explained where it stands. */
 export function describe(report: AuditReport, organization: string): Outcome {
