@@ -10,7 +10,9 @@ const dayMs = 86_400_000;
 const defaultTimeZone = 'UTC';
 const defaultGraceMs = 600_000;
 const defaultEarlyMs = 300_000;
-const defaultLostAfterMs = 7 * dayMs;
+
+/** How long a run without an END may be silent before it counts as lost, unless declared; in ms. */
+export const defaultLostAfterMs = 7 * dayMs;
 
 /** Bounds of durations, in ms. An evaluation reads runs as far back as the longest one. */
 const bounds = {

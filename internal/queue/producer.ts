@@ -8,7 +8,7 @@ import type { ProducerLoad, ProducerMetrics } from '../kit/telemetry/producer-me
 import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { HeldEvents, type Held } from './job/held-events.ts';
 import { Claim, IdempotencyKeys, type Keyed } from './keys/idempotency.ts';
-import { keyPlaces } from './keys/key-places.ts';
+import { keyPlaces } from './keys/idempotency-places.ts';
 import { overflowQueue } from './keys/keys.ts';
 import { Lane } from './shards/lane.ts';
 import type { Overflow } from './admission/overflow.ts';

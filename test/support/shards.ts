@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { nameOf, placeReplyMs } from '../../internal/queue/keys/idempotency.ts';
-import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/keys/key-places.ts';
+import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/keys/idempotency-places.ts';
 import { QueueClocks } from '../../internal/queue/clocks/queue-clocks.ts';
 import { connect, createProducerRedis, disconnect, labelOf } from '../../internal/queue/redis.ts';
 import type { Answer } from './api-client.ts';

@@ -9,7 +9,7 @@ import { readExportManifest } from '../../../internal/record/audit/export-manife
 import { linesOf, linesOfAll } from '../../../internal/record/audit/exported-lines.ts';
 import type { AuditReport } from '../../../internal/record/audit/finding.ts';
 import { keepState, readKept, readState } from '../../../internal/record/audit/kept-checkpoints.ts';
-import { verdictOf, withOutcome, type Outcome, type Verdict } from '../../../internal/record/audit/outcome.ts';
+import { verdictOf, withOutcome, type Outcome, type Verdict } from '../../../internal/record/audit/exit-code.ts';
 import { describe } from '../../../internal/record/audit/report.ts';
 import { servedLog } from '../../../internal/record/audit/served-log.ts';
 import { dayOf, daysBefore } from '../../../internal/store/partitions/days.ts';

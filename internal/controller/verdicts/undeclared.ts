@@ -1,3 +1,4 @@
+import { defaultLostAfterMs } from '../../expectation/read-expectation.ts';
 import { changedRules } from '../../expectation/rules.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
@@ -10,12 +11,7 @@ const dayMs = 24 * hourMs;
 /** How long an automation without a declaration keeps its row when it has no verdict, in ms. */
 const keptMs = dayMs;
 
-/** The age from which runs may be lost, by the default of `lostAfter`. */
-const lostAfterMs = 7 * dayMs;
-
-/**
- * Maximum number of undeclared automations that a tick adds, taken from each organization in turn.
- */
+/** Maximum number of undeclared automations that a tick adds, taken from each organization in turn. */
 const mostAdded = 10_000;
 
 /**
@@ -33,7 +29,7 @@ export async function followUndeclared(trx: Transaction<Tables>, options: DueOpt
   `;
   const running = sql`
     select distinct r.organization, r.automation_id from running_executions r
-    where r.lost_at is null and r.first_event_at < ${new Date(watermark - lostAfterMs)}
+    where r.lost_at is null and r.first_event_at < ${new Date(watermark - defaultLostAfterMs)}
       and r.organization <> all(${held}::text[])
   `;
   await add(trx, isNewMinute ? sql`${failed} union ${running}` : failed, watermark);

@@ -6,8 +6,8 @@ import { firstFields, optionalFields, textsOf } from '../../event/fields.ts';
 import { bytesOfId, idOfBytes, laterIdentity, timeOfId } from '../../event/identity.ts';
 import { isDerived, type RepeatKey } from '../../event/repeat-key.ts';
 import { RequestError, Unavailable } from '../../kit/errors/request-error.ts';
-import { keyScript } from './key-script.ts';
-import type { Place } from './key-places.ts';
+import { keyScript } from './idempotency-script.ts';
+import type { Place } from './idempotency-places.ts';
 
 /**
  * Lease of the first request with a key, in ms: longer than its caller waits. After it, a retry

@@ -5,7 +5,7 @@ import { NoSuchObject, type Objects } from '../archive/objects.ts';
 import { openObjects } from '../archive/open-objects.ts';
 import type { Act } from '../../ledger/act.ts';
 import { timeOfId } from '../../ledger/leaf.ts';
-import { count, type Outcome } from './outcome.ts';
+import { count, type Outcome } from './exit-code.ts';
 
 type Found = Pick<Outcome, 'findings' | 'problems' | 'notes'>;
 

@@ -11,7 +11,7 @@ import { rootOfInclusion } from '../../ledger/proofs.ts';
 import type { StoredEvent } from '../../ledger/stored-json.ts';
 import { linesOf, linesOfAll } from './exported-lines.ts';
 import type { VerifierKey } from '../../ledger/keys.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './exit-code.ts';
 
 /** What to check a proof against. */
 export interface ProofOptions {

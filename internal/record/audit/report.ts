@@ -1,5 +1,5 @@
 import type { AuditReport } from './finding.ts';
-import { count, type Outcome } from './outcome.ts';
+import { count, type Outcome } from './exit-code.ts';
 
 /** A report in sentences, which explain each number. */
 export function describe(report: AuditReport, organization: string): Outcome {

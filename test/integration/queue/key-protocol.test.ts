@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 import { IdempotencyKeys, type Keyed } from '../../../internal/queue/keys/idempotency.ts';
-import type { Place } from '../../../internal/queue/keys/key-places.ts';
+import type { Place } from '../../../internal/queue/keys/idempotency-places.ts';
 import type { RedisClient } from '../../../internal/queue/redis.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { anEvent, eventBody } from '../../support/events.ts';

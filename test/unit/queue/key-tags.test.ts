@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { slotOf, slots } from '../../../internal/queue/keys/hash-tags.ts';
-import { keyTags, oppositeOf, rangeOf } from '../../../internal/queue/keys/key-places.ts';
+import { keyTags, oppositeOf, rangeOf } from '../../../internal/queue/keys/idempotency-places.ts';
 
 describe('the hash tags of idempotency keys', () => {
   it('have a slot in each of 32 equal ranges, and never change', () => {
