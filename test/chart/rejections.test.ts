@@ -63,8 +63,6 @@ const rejections: Record<string, string> = {
     'Postgres is both bundled and external (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
   'otherPostgresql.eu.urlSecret.name=eu':
     'otherPostgresql needs a first Postgres that is external: set postgresql.enabled=false and externalPostgresql, or leave it empty.',
-  'several-databases config.ledgerKeySecret=log':
-    'The log needs one Postgres: leave config.ledgerKeySecret or otherPostgresql empty.',
   'externalRedis.sentinels={s-0:26379}':
     'externalRedis.sentinels would be ignored: the bundled Redis has no Sentinels. Set redis.enabled=false, or leave it empty.',
   'externalRedis.drainedShards={redis:6379}':

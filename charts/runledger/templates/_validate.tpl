@@ -162,9 +162,6 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- if and .Values.postgresql.enabled .Values.otherPostgresql -}}
   {{- fail "otherPostgresql needs a first Postgres that is external: set postgresql.enabled=false and externalPostgresql, or leave it empty." -}}
 {{- end -}}
-{{- if and .Values.config.ledgerKeySecret .Values.otherPostgresql -}}
-  {{- fail "The log needs one Postgres: leave config.ledgerKeySecret or otherPostgresql empty." -}}
-{{- end -}}
 {{- end -}}
 
 {{- define "runledger.validate.console" -}}

@@ -180,7 +180,7 @@ function form(visit: Visit, console: Console, problem: string | undefined, conte
 
 /** The command that operators use where the console cannot change tokens. */
 function commandInstead({ organization }: Visit, problem: string): Html {
-  const command = `runledger-admin token create --organization ${organization}`;
+  const command = `runledger-admin token create > token && runledger-admin token secret --organization ${organization} < token`;
   return html`<section class="card padded" aria-label="Tokens cannot be changed here">
     <p><strong>Tokens cannot be changed here now.</strong> ${problem}</p>
     <p>The operators of Runledger create one with this command, and apply the Secret that it prints:</p>
