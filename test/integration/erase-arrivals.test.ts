@@ -35,7 +35,7 @@ async function eraseOnce(...args: Parameters<typeof eraseEvents>): Promise<void>
   await eraseEvents(...args).next();
 }
 
-describe('erase, while events come in', () => {
+describe('erase while events come in', () => {
   const database = eachDatabase();
   beforeEach(async () => {
     await recordEvents(database.db, events, withLeaves);
@@ -66,7 +66,7 @@ describe('erase, while events come in', () => {
     expect(await wrongRunning(db)).to.deep.equal([]);
   }
 
-  it('leaves executions as their events give, if one comes between two transactions', async () => {
+  it('keeps executions consistent with their events if one comes between two transactions', async () => {
     const { db } = database;
     await eraseOnce(db, { ...request, executionId: 'run 3' }, 10);
     await arrive();
@@ -77,7 +77,7 @@ describe('erase, while events come in', () => {
     expect(left).to.include({ state: 'running', start_count: 0, event_count: 1, end_count: 0 });
   });
 
-  it('ends while events come in: those that are accepted after its begin stay', async () => {
+  it('ends although events keep coming in: those accepted after its start stay', async () => {
     const { db } = database;
     const later = { executionId: 'run 3', createdAt: Date.now() + 60_000 };
     await recordEvents(db, [anEvent(later)], withLeaves);
@@ -88,14 +88,14 @@ describe('erase, while events come in', () => {
     expect(await db.selectFrom('dead_letters').select('id').execute()).to.have.lengthOf(1);
   });
 
-  it('leaves executions as their events give, after each transaction', async () => {
+  it('keeps executions consistent with their events after each transaction', async () => {
     for (const left of [45, 30, 15, 0]) {
       await eraseOnce(database.db, request, 15);
       await isWhole(left);
     }
   });
 
-  it('leaves executions as their events give, if it is interrupted', async () => {
+  it('keeps executions consistent with their events if it is interrupted', async () => {
     const interrupted = await erase(() => {
       throw new Error('write EPIPE');
     });
@@ -125,7 +125,7 @@ describe('erase, while events come in', () => {
     await isWhole(51);
   });
 
-  it('lets a worker wait that stores an event of the execution meanwhile', async () => {
+  it('blocks a worker that stores an event of the same execution', async () => {
     const { db } = database;
     const { erasing, arriving } = await db.transaction().execute(async (trx) => {
       // The record of an erasure is written last.

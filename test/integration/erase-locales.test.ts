@@ -73,7 +73,7 @@ describe('erase, in a Postgres of its own', () => {
     });
   }
 
-  it('has nothing to look for in the log of Postgres: a refused row is not written there', async () => {
+  it('need not search the log of Postgres: a refused row is not written there', async () => {
     const url = await databaseWith('refusing', locales.C);
     expect(url).to.not.equal(undefined);
     await using db = openDatabase(url ?? '');

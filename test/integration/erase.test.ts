@@ -46,7 +46,7 @@ describe('erase', () => {
 
   const execution = ['--automation', events[0]?.automationId.toUpperCase() ?? '', '--execution', 'run 3'];
 
-  it('says who erased what and why, and finds no change', async () => {
+  it('removes what matches, and verify then says who erased what and why', async () => {
     const { db } = database;
     const counted = await erase(...execution);
     expect(counted).to.deep.equal({
@@ -91,7 +91,7 @@ describe('erase', () => {
     );
   });
 
-  it('says that there is none', async () => {
+  it('reports when nothing matches', async () => {
     const none = 'acme has no such events, executions or dead letters.\n';
     const noText = 'acme has no events or dead letters whose texts contain this text.\n';
     for (const yes of [[], ['--yes']]) {
@@ -101,7 +101,7 @@ describe('erase', () => {
     }
   });
 
-  it('takes executions of which retention has dropped all events, or some', async () => {
+  it('takes executions whose events retention has dropped, all or some', async () => {
     const { db } = database;
     await sql`delete from events where execution_id = 'run 3' or id = ${events[0]?.id ?? ''}`.execute(db);
     expect((await erase(...execution, '--yes')).code).to.equal(0);
@@ -113,7 +113,7 @@ describe('erase', () => {
     expect(await ids.execute()).to.deep.equal([]);
   });
 
-  it('finds other changes, and erasures that nobody recorded in the log', async () => {
+  it('hides no other change from verify, nor a changed or missing record of its own', async () => {
     const { db } = database;
     await erase('--text', 'mark 50', '--yes');
     const touched = events[50]?.id ?? '';
@@ -132,7 +132,7 @@ describe('erase', () => {
     expect(code).to.equal(1);
   });
 
-  it('finds that what an erasure left of an event was changed or removed', async () => {
+  it('leaves parts of events that verify checks for changes and removals', async () => {
     const { db } = database;
     await erase('--text', 'mark 50', '--yes');
     const left = events[50]?.id ?? '';
@@ -142,7 +142,7 @@ describe('erase', () => {
     expect((await verify()).stdout).to.contain(`Event ${left} is in the log, and not in the record: it was removed.\n`);
   });
 
-  it('is found if its record says another time than its id, or an earlier one than the log', async () => {
+  it('is found forged if its record has another time than its id, or an earlier one than the log', async () => {
     const { db } = database;
     const forge = async (id: string, erased_at: Date): Promise<string> => {
       const erasure = { id, organization: 'acme', erased_at, erased_by: 'eve', reason: 'x', automation_id: null };
@@ -183,7 +183,7 @@ describe('erase', () => {
     expect(code).to.equal(1);
   });
 
-  it('leaves kind, times and ids proven, and finds texts that are put back', async () => {
+  it('keeps the proof of kind, times and ids, and verify finds texts that are put back', async () => {
     const { db } = database;
     const before = await db.selectFrom('events').selectAll().where('id', '=', first).executeTakeFirstOrThrow();
     await erase('--text', 'mark 100', '--yes');
@@ -204,7 +204,7 @@ describe('erase', () => {
     }
   });
 
-  it('leaves nothing to guess by of texts that were stored without a log', async () => {
+  it('leaves nothing from which texts stored without a log could be guessed', async () => {
     const { db } = database;
     const older = anEvent({ organization: 'initech', createdAt: Date.now() - 1, description: 'for Jane' });
     await recordEvents(db, [older]);
@@ -233,7 +233,7 @@ describe('erase', () => {
     expect((await erase('--all', '--yes')).code).to.equal(0);
   });
 
-  it('gets its leaf also if the log begins later', async () => {
+  it('gets its leaf even if the log begins later', async () => {
     const { db } = database;
     await recordEvents(db, [anEvent({ organization: 'initech' }), anEvent({ organization: 'initech' })]);
     await sql`truncate log_trees, log_tiles, log_tails, log_checkpoints, log_segments`.execute(db);
@@ -244,7 +244,7 @@ describe('erase', () => {
     expect(code).to.equal(0);
   });
 
-  it('checks an export with the record that the command printed', async () => {
+  it('prints the record that verify needs to check an export', async () => {
     const { db } = database;
     const { stdout: records } = await erase(...execution, '--yes');
     await seal(db);
@@ -281,7 +281,7 @@ describe('erase', () => {
     });
   });
 
-  it('erases in the database that has the organization, and refuses one that it cannot reach', async () => {
+  it('works in the database that has the organization, and refuses one that it cannot reach', async () => {
     const { db } = database;
     const refused = {
       code: 1,

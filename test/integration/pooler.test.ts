@@ -49,7 +49,7 @@ describe('behind PgBouncer in transaction mode', () => {
   });
   after(() => pooler.stop());
 
-  it('migrations that begin at once run once, and leave no lock behind', async () => {
+  it('concurrent migrations run once, and leave no lock behind', async () => {
     const migrateOnce = async (): Promise<string[]> => {
       await using db = openDatabase(pooler.url, 0);
       return await migrateToLatest(db);

@@ -39,7 +39,7 @@ describe('verify', () => {
 
   const verify = (...args: string[]): Promise<AdminRun> => runVerify(database.url, args);
 
-  it('says that nothing was changed, with what waits, and from when on that is proven', async () => {
+  it('says that nothing was changed, what still waits, and since when that is proven', async () => {
     await recordEvents(database.db, events.slice(280), withLeaves);
     expect(await verify()).to.deep.equal({
       code: 0,

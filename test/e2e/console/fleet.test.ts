@@ -190,7 +190,7 @@ describe('the fleet in the console', () => {
     }
   });
 
-  it('tells a name that is cut in full where the keyboard is', async () => {
+  it('shows a focused name in full if it is cut', async () => {
     await using opened = await suite.open();
     const { page } = opened;
     const long = [...names].find((name) => (name?.length ?? 0) > 100) ?? '';

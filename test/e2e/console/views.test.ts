@@ -128,7 +128,7 @@ describe('views of the console', () => {
     );
   });
 
-  it('become live when the console did not take their stream at first', async () => {
+  it('become live even if the console rejected their stream at first', async () => {
     await using opened = await suite.open();
     const { page } = opened;
     let refused = 0;

@@ -75,14 +75,14 @@ inBothModes('size of bodies', ({ startIngest, suiteIngest }) => {
   const bodyOf = (bytes: number): string => JSON.stringify(eventBody()).padEnd(bytes, ' ');
   const chunked = { 'transfer-encoding': 'chunked', 'content-length': undefined };
 
-  it('may be the limit, in one piece or in chunks', async () => {
+  it('may reach the limit, in one piece or in chunks', async () => {
     const { client } = suite.ingest;
     const [whole, inChunks] = [await client.register(bodyOf(2_000)), await client.register(bodyOf(2_000), chunked)];
     expect(whole.status).to.equal(201);
     expect(inChunks.status).to.equal(201);
   });
 
-  it('may not be one byte more', async () => {
+  it('may not exceed the limit by one byte', async () => {
     const { client } = suite.ingest;
     expectProblem(await client.register(bodyOf(2_001)), 413, 'payload-too-large');
     expectProblem(await client.register(bodyOf(2_001), chunked), 413, 'payload-too-large');
@@ -125,7 +125,7 @@ inBothModes('media types that are JSON', ({ suiteIngest }) => {
     { 'content-encoding': 'identity' },
     { 'content-encoding': 'Identity' },
   ]) {
-    it(`are taken: ${Object.values(headers).join()}`, async () => {
+    it(`are accepted: ${Object.values(headers).join()}`, async () => {
       const answer = await suite.ingest.client.register(eventBody(), headers);
       expect(answer.status, answer.body).to.equal(201);
     });

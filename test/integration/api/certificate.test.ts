@@ -40,7 +40,7 @@ inBothModes('certificate', ({ fastPath }) => {
     expect(JSON.stringify(records)).to.not.contain('PRIVATE KEY');
   });
 
-  it('that cannot be used is told once, not every two seconds', async () => {
+  it('that cannot be used is logged once, not every two seconds', async () => {
     const { logger, records } = recordingLogger();
     await using tls = await certificateIn('only', logger, 1);
     const { pair, files, certificate } = tls;

@@ -62,7 +62,7 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
     expectProblem(changed, 422, 'idempotency-key-reused');
   });
 
-  it('takes a time without an offset for UTC, and one outside the limits for the time of acceptance', async () => {
+  it('reads a time without an offset as UTC, and replaces one outside the limits with the time of acceptance', async () => {
     const now = Date.now();
     const at = (ms: number): string => new Date(now + ms).toISOString();
     for (const time of [at(0).replace('Z', ''), at(0).replace('Z', '829+0000'), at(-91 * 86_400_000), at(3_600_000)]) {

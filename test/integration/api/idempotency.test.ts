@@ -20,7 +20,7 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
   const register = (body: unknown, key: string, headers: Record<string, string | undefined> = {}): Promise<Answer> =>
     suite.ingest.client.register(body, { 'idempotency-key': key, ...headers });
 
-  it('gives the first 201 again, and one stored event', async () => {
+  it('repeats the first 201, and stores one event', async () => {
     const body = eventBody({ event: 'ERROR', error_id: 'E 1 🪵' });
     const first = await register(body, 'k');
     const again = await register(body, 'k');

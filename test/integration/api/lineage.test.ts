@@ -92,7 +92,7 @@ inBothModes('POST /api/v1/lineage', ({ suiteIngest }) => {
     expect(stored[0]).to.include({ errorDescription: 'second' });
   });
 
-  it('takes a time without an offset for UTC, and one outside the limits for the time of acceptance', async () => {
+  it('reads a time without an offset as UTC, and replaces one outside the limits with the time of acceptance', async () => {
     const naive = at(0).replace('Z', '392');
     const times = [naive, naive.replace('T', ' '), `${naive}+00:00`, `${naive}Z`];
     for (const eventTime of times) expect((await send(event('FAIL', { eventTime }))).status).to.equal(200);

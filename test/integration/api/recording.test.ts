@@ -71,7 +71,7 @@ inBothModes('events that are valid', ({ suiteIngest }) => {
     });
   }
 
-  it('may have any field more, which is ignored', async () => {
+  it('may have any additional field, which is ignored', async () => {
     const body = JSON.stringify(eventBody({ priority: 1, nested: { a: ['huge', {}] } }))
       .replace('"huge"', '1e400')
       .replace(

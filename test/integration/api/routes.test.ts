@@ -82,7 +82,7 @@ inBothModes('ping', ({ suiteIngest }) => {
     expect(register.headers['content-type']).to.equal('application/problem+json');
   });
 
-  it('want to know the host, as HTTP/1.1 has it', async () => {
+  it('need a Host header, as HTTP/1.1 requires', async () => {
     const head = ['GET /v1/ping/ HTTP/1.1', 'X-Forwarded-Proto: https', `Token: ${token}`, 'Connection: close'];
     const answer = await exchange(suite.ingest.port, ...head, '', '');
     expect(answer).to.match(/^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*The header Host is missing\./);

@@ -98,7 +98,7 @@ inBothModes('slow and broken clients', ({ startApi }) => {
 });
 
 inBothModes('internal errors', ({ startApi }) => {
-  it('are a 500 that tells nothing, and a log that does', async () => {
+  it('become a 500 that reveals nothing, and a log entry with the details', async () => {
     await using api = await startApi(() => Promise.reject(new TypeError('secret of redis://user:pw@host')));
     const client = new ApiClient(`http://127.0.0.1:${api.port}`, api.headers);
     const answer = await client.register(eventBody());

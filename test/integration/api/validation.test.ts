@@ -9,7 +9,7 @@ interface Fault {
 
 const uuid = '123e4567-e89b-12d3-a456-426614174000';
 
-inBothModes('events that are not valid', ({ suiteIngest }) => {
+inBothModes('refused events', ({ suiteIngest }) => {
   const suite = suiteIngest();
   afterEach(async () => {
     expect(await suite.stored()).to.deep.equal([]);
@@ -159,7 +159,7 @@ inBothModes('events that are not valid', ({ suiteIngest }) => {
     expect(faults.map(({ pointer }) => pointer)).to.have.members(['/automation_id', '/execution_id', '/event']);
   });
 
-  it('inherit nothing from a __proto__ that was sent', async () => {
+  it('try to supply fields through __proto__', async () => {
     const body = `{"__proto__":${JSON.stringify(eventBody())},"constructor":{"prototype":{"event":"START"}}}`;
     expect(await faultsOf(body)).to.have.lengthOf(3);
     expect(({} as { event?: string }).event).to.equal(undefined);

@@ -43,7 +43,7 @@ describe('events of several databases', function () {
     }
   });
 
-  it('go to that of their organization; an unavailable one delays no other, and loses nothing', async () => {
+  it('go to the database of their organization; an unavailable one delays no other, and loses nothing', async () => {
     const redis = await emptyRedis();
     await using first = await migratedDatabase();
     const eu = await postgres.createDatabase();

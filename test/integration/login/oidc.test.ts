@@ -41,7 +41,7 @@ describe('login at an OpenID Connect provider', () => {
     ]);
   });
 
-  it('does nothing for HEAD, nor for a browser that loads pages early', async () => {
+  it('does nothing for HEAD, nor for a browser that preloads pages', async () => {
     const browser = suite.browser();
     const early = { 'sec-purpose': 'prefetch;prerender' };
     const path = await browser.authorize(provider, alice);
@@ -118,7 +118,7 @@ describe('login at an OpenID Connect provider', () => {
     expect(answer.body).to.include('The login was refused').and.to.include('access_denied');
   });
 
-  it('escapes what a person is called', async () => {
+  it('escapes the name of a person', async () => {
     const answer = await suite.browser().logIn(provider, { sub: 'x', name: '<script>alert(1)</script>' });
     expect(answer.body).to.include('&lt;script&gt;').and.to.not.include('<script>alert');
   });

@@ -138,7 +138,7 @@ describe('login with a read token', () => {
     expect(Number(rows[0]?.hours)).to.be.closeTo(12, 0.01);
   });
 
-  it('by a one-time link is not used up by HEAD, nor by a browser that loads pages early', async () => {
+  it('by a one-time link is not used up by HEAD, nor by a browser that preloads pages', async () => {
     const oneTimeLink = new OneTimeLink('acme');
     await using console = await startConsole(suite.database.url, {}, suite.tokens.source, undefined, undefined, {
       oneTimeLink,

@@ -8,7 +8,7 @@ describe('Alertmanager', () => {
   const suite = suiteAlertmanager();
   const { database, start, shown, notified, noticesOf } = suite;
 
-  it('resolves an alert when it is resolved, and the record says who was told when', async () => {
+  it('resolves an alert when it is resolved, and the record says who was notified when', async () => {
     await declare(database.db);
     const opened = transition('opened');
     await storeAlert(database.db, opened);
@@ -34,7 +34,7 @@ describe('Alertmanager', () => {
     expect(notice.first_told_at).to.be.instanceOf(Date);
   });
 
-  it('hears of an end once, while it hears of others again and again', async () => {
+  it('gets the end of an alert once, and open ones repeatedly', async () => {
     await declare(database.db);
     const ended = transition('opened', { occurrence: 'ended' });
     await storeAlert(database.db, ended);
@@ -57,7 +57,7 @@ describe('Alertmanager', () => {
     ]);
   });
 
-  it('hears of the end of what a controller told that was killed, also if it is no longer declared', async () => {
+  it('gets the end of an alert that a killed controller sent, even if it is no longer declared', async () => {
     await declare(database.db);
     const opened = [transition('opened'), transition('opened', { kind: 'failing' })] as const;
     for (const change of opened) await storeAlert(database.db, change);
@@ -74,7 +74,7 @@ describe('Alertmanager', () => {
     await shown('AutomationFailing');
   });
 
-  it('hears of the end under the labels that it knows, and of the alert under new ones', async () => {
+  it('gets the end under the labels that it knows, and the alert under new ones', async () => {
     await declare(database.db);
     await storeAlert(database.db, transition('opened'));
     await start();
@@ -90,7 +90,7 @@ describe('Alertmanager', () => {
     );
   });
 
-  it('hears of the end also if it hung meanwhile, and delays no other one', async () => {
+  it('gets the end even if it hung meanwhile, and delays no other Alertmanager', async () => {
     const other = await AlertmanagerServer.start(suite.people.url);
     try {
       await declare(database.db);
@@ -123,7 +123,7 @@ describe('Alertmanager', () => {
     }
   });
 
-  it('is told about all organizations, although it refuses the alerts of one', async () => {
+  it('gets the alerts of all organizations although it refuses those of one', async () => {
     await declare(database.db);
     await declare(database.db, { organization: 'globex' });
     await database.db
@@ -143,7 +143,7 @@ describe('Alertmanager', () => {
     expect(await noticesOf(ours)).to.have.nested.property('[0].last_error', null);
   });
 
-  it('forgets a blindness as soon as it is over, whichever process told it', async () => {
+  it('resolves a blindness as soon as it is over, whichever process sent it', async () => {
     const blind = { since: Date.now() - 60_000, reason: 'Redis does not answer.' };
     await declare(database.db);
     await storeAlert(database.db, transition('opened'));

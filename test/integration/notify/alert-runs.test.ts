@@ -8,7 +8,7 @@ describe('webhooks', () => {
   const suite = suiteWebhooks();
   const { database, tick, deliveries } = suite;
 
-  it('have the run of an alert, its page and the first line of its error', async () => {
+  it('carry the run of an alert, its page and the first line of its error', async () => {
     const error = { errorId: 'E-LEDGER', errorDescription: 'The ledger is not closed.\nat close' };
     await recordEvents(database.db, [
       anEvent({ automationId: invoices, executionId: 'run 17', kind: 'START' }),

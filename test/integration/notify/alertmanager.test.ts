@@ -100,7 +100,7 @@ describe('Alertmanager', () => {
     expect(heard.status).to.equal('firing');
   });
 
-  it('knows all alerts again after a restart, and each replica knows them', async () => {
+  it('gets all alerts again after a restart, on each replica', async () => {
     const other = await AlertmanagerServer.start(suite.people.url);
     try {
       await declare(database.db);
@@ -121,7 +121,7 @@ describe('Alertmanager', () => {
     }
   });
 
-  it('still hears of open alerts while Postgres is unavailable', async () => {
+  it('still gets open alerts while Postgres is unavailable', async () => {
     const postgres = await PostgresServer.start();
     await migrate(postgres.url());
     const db = openDatabase(postgres.url());

@@ -33,7 +33,7 @@ const oneOfEach = `lpad(to_hex(number), 32, '0')`;
 const numberOf = ({ event }: Claim): unknown => (event as unknown as { number: number }).number;
 
 describe('a look into the outbox', () => {
-  it('takes others than a look of another process at the same time, but one of a failing webhook', async () => {
+  it('claims other deliveries than a concurrent look does, and one of a failing webhook', async () => {
     await using database = await migratedDatabase();
     for (const name of ['incidents', 'failing']) await declareWebhook(database.db, { url: 'https://acme.test/', name });
     await query(database.url, `update webhooks set failing_since = now() where name = 'failing'`);

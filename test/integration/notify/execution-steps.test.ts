@@ -52,7 +52,7 @@ async function told({ db }: TestDatabase, ends: readonly number[], most: number)
 }
 
 describe('the steps of executions', () => {
-  it('are told once each, in the order of acceptance, whenever the events happened and however ticks cut them', async function () {
+  it('are reported once each, in order of acceptance, whenever the events happened and however ticks divide them', async function () {
     this.timeout(120_000);
     await using database = await migratedDatabase();
     const last = begin.getTime() + 40 * 3_600_000;
@@ -70,7 +70,7 @@ describe('the steps of executions', () => {
     );
   });
 
-  it('are told about a run that happened long before it was accepted, at the time it happened', async () => {
+  it('have the time at which a run happened, long before it was accepted', async () => {
     await using database = await migratedDatabase();
     const occurredAt = begin.getTime() - 86_400_000;
     const kinds = ['START', 'ERROR', 'END'] as const;

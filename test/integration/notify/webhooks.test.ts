@@ -217,7 +217,7 @@ describe('webhooks', () => {
     );
   });
 
-  it('tell about executions up to the watermark, however it moves', async () => {
+  it('report executions up to the watermark, however it moves', async () => {
     const { db } = database;
     await declare(db);
     const kinds = ['execution.started', 'execution.succeeded', 'execution.failed'];

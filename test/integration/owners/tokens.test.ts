@@ -145,7 +145,7 @@ describe('tokens that owners make in the console', () => {
     ['GET', '/o/acme/settings/activity'],
   ] as const;
 
-  it('are no business of readers, owners of other organizations, and strangers', async () => {
+  it('are out of reach for readers, owners of other organizations, and strangers', async () => {
     const reader = await owner(rita);
     const byToken = await suite.reader();
     const [foreign, stranger] = [await owner(gus), suite.browser()];
@@ -161,7 +161,7 @@ describe('tokens that owners make in the console', () => {
     expect(await suite.database.db.selectFrom('token_requests').selectAll().execute()).to.deep.equal([]);
   });
 
-  it('are not made by another site, twice by one form, or after an old login', async () => {
+  it('cannot be made by another site, twice with one form, or after an old login', async () => {
     await using _ = await keeping();
     const browser = await owner();
     const fields = { ...(await formOf(browser, page)), name: 'robot', kind: 'write' };
@@ -186,7 +186,7 @@ describe('tokens that owners make in the console', () => {
     expect(await suite.database.db.selectFrom('token_requests').select('id').execute()).to.have.length(1);
   });
 
-  it('cannot be made by who writes into Postgres: the controller believes no console', async () => {
+  it('cannot be made by somebody who writes into Postgres: the controller trusts no console', async () => {
     await using own = await OwnProvider.start();
     const old = Math.floor(Date.now() / 1_000) - 3_700;
     await using keeper = await startKeeper(suite, provider);
@@ -260,7 +260,7 @@ describe('tokens that owners make in the console', () => {
     expect(await make(-600)).to.match(/not valid/);
   });
 
-  it('cannot be changed where the file cannot be written, or no controller is at work: the page shows the command', async () => {
+  it('cannot be changed if the file cannot be written or no controller runs: the page shows the command', async () => {
     const browser = await owner();
     expect((await browser.get(page)).body)
       .to.include('No controller is at work')

@@ -8,12 +8,12 @@ import { figure } from '../../support/rows.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 
-describe('admission control rejects events', function () {
+describe('admission control', function () {
   this.timeout(60_000);
   let redis: RedisServer;
   afterEach(() => redis.stop());
 
-  it('while Redis may lose events and that is not allowed, saying which settings; until they are right', async () => {
+  it('rejects events until Redis keeps them safely where it must, and names the wrong settings', async () => {
     redis = await RedisServer.start([
       '--appendonly',
       'yes',
@@ -49,7 +49,7 @@ describe('admission control rejects events', function () {
     expect(ingest.degraded()['redis']).to.contain('appendonly is no, must be yes');
   });
 
-  it('not, but says so loudly, where a Redis that may lose events is allowed', async () => {
+  it('admits events, with a loud warning, where Redis is allowed to lose them', async () => {
     redis = await RedisServer.start(['--appendonly', 'no']);
     await using ingest = await startIngest({ REDIS_URL: redis.url });
     expect(ingest.degraded()).to.deep.equal({});
@@ -57,7 +57,7 @@ describe('admission control rejects events', function () {
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
   });
 
-  it('not with a password of any characters, given in a setting of its own', async () => {
+  it('accepts a Redis password of any characters in a separate setting', async () => {
     const password = 'p@ss/w#rd?%41';
     redis = await RedisServer.start([...durable, '--requirepass', password]);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REDIS_PASSWORD: password });
@@ -66,7 +66,7 @@ describe('admission control rejects events', function () {
     expect(refused.degraded()['redis']).to.match(/^Redis does not answer: WRONGPASS /);
   });
 
-  it('while Redis has no database of the number in its address: 0 may be of another installation', async () => {
+  it('rejects events while Redis lacks the database in its address: 0 may be of another installation', async () => {
     redis = await RedisServer.start([...durable, '--databases', '2']);
     await using ingest = await startIngest({ REDIS_URL: `${redis.url}/2` });
     const refused = 'Redis does not answer: ERR DB index is out of range';
@@ -78,7 +78,7 @@ describe('admission control rejects events', function () {
     expect(await redis.command('dbsize')).to.equal(0);
   });
 
-  it('ends for workers, too, when Redis has been set right while it runs', async () => {
+  it('notices, for workers too, that the settings of a running Redis were corrected', async () => {
     redis = await RedisServer.start(['--appendonly', 'yes', '--appendfsync', 'no', '--maxmemory-policy', 'noeviction']);
     await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() });
     const gauge = worker.telemetry.registry.getSingleMetric('runledger_worker_redis_durable');
@@ -89,14 +89,14 @@ describe('admission control rejects events', function () {
     await until('durable', durableAs(1));
   });
 
-  it('while Redis has one database only, and the address names another', async () => {
+  it('rejects events while Redis has only one database and the address names another', async () => {
     redis = await RedisServer.start(clustered(await freePort()));
     await using ingest = await startIngest({ REDIS_URL: `${redis.url}/1` });
     const refused = 'Redis does not answer: ERR SELECT is not allowed in cluster mode';
     await until('unready', () => (ingest.degraded()['redis'] === refused ? true : undefined));
   });
 
-  it('is preceded by a commit that operators see under way', async () => {
+  it('shows operators that a commit is in progress', async () => {
     redis = await RedisServer.start();
     await using ingest = await startIngest({ REDIS_URL: redis.url });
     expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
@@ -121,7 +121,7 @@ describe('admission control rejects events', function () {
     await until('none under way', async () => ((await inFlight()) === 0 ? true : undefined));
   });
 
-  it('when as many events wait for a commit as may', async () => {
+  it('rejects events when too many wait for a commit', async () => {
     redis = await RedisServer.start();
     await using ingest = await startIngest({ REDIS_URL: redis.url, BUFFER_EVENTS: '1' });
     expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
@@ -135,13 +135,13 @@ describe('admission control rejects events', function () {
     expect(await figure(registry, 'runledger_rejections_total', { reason: 'buffer-full' })).to.equal(full.length);
   });
 
-  it('when a managed Redis does not tell its settings and they must be right', async () => {
+  it('rejects events when a managed Redis hides settings that must be right', async () => {
     redis = await RedisServer.start([...durable, '--rename-command', 'CONFIG', '']);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
     expect(ingest.degraded()['redis']).to.contain('appendonly is unreadable, must be yes');
   });
 
-  it('when Redis is nearly full, while the workers continue; admits events again when there is room', async () => {
+  it('rejects events while Redis is nearly full and workers continue, and admits them once there is room', async () => {
     redis = await RedisServer.start([...durable, '--maxmemory', '32mb']);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest(settings);
@@ -160,7 +160,7 @@ describe('admission control rejects events', function () {
     expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
   });
 
-  it('when the backlog is too long, until it is drained', async () => {
+  it('rejects events while the backlog is too long, until it is drained', async () => {
     redis = await RedisServer.start();
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest({ ...settings, BACKLOG_MAX_JOBS: '3' });
@@ -176,7 +176,7 @@ describe('admission control rejects events', function () {
     await until('all stored', async () => ((await stored()) === accepted ? true : undefined));
   });
 
-  it('does not make workers hammer a Redis that refuses their commands', async () => {
+  it('keeps workers from hammering a Redis that refuses their commands', async () => {
     redis = await RedisServer.start([...durable, '--maxmemory', '16mb']);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest(settings);

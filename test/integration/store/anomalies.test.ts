@@ -32,7 +32,7 @@ describe('the anomalies that are counted', () => {
     expect(execution).to.include({ startMissing: false, startLate: false, eventAfterEnd: false });
   });
 
-  it('tell of each break of the order once, a missing START with the first END', async () => {
+  it('report each break of the order once, a missing START with the first END', async () => {
     const steps: [AcceptedEvent[], Partial<typeof none>][] = [
       [[at(0, 'START'), at(1, 'END')], {}],
       // The START may be stored by another worker yet.
@@ -51,14 +51,14 @@ describe('the anomalies that are counted', () => {
     }
   });
 
-  it('are beside the executions that run, and those that began before a time', async () => {
+  it('stand beside counts of running executions, and of those that began before a time', async () => {
     const ended = [at(0, 'START', 'run 3'), at(1, 'END', 'run 3'), at(0, 'START', 'run 4'), at(1, 'ERROR', 'run 4')];
     await stored([at(0, 'START', 'run 1'), at(10, 'START', 'run 2'), ...ended]);
     const five = Date.parse('2026-11-21T12:00:05Z');
     expect(await countRunning(database.db, five)).to.deep.equal({ running: 2, overdue: 1 });
   });
 
-  it('tell of each execution that ends without a START exactly once, and of no other that has not begun late', async () => {
+  it('report each execution that ends without a START exactly once, and no other that has not begun late', async () => {
     const { db } = database;
     const events = fc.uniqueArray(someEvent, { minLength: 1, maxLength: 30, selector: ({ id }) => id });
     const property = fc.asyncProperty(events, fc.integer({ min: 1, max: 5 }), async (given, size) => {

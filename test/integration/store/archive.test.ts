@@ -94,7 +94,7 @@ describe('retention with an archive', () => {
     expect((await retain()).dropped).to.deep.equal(['events_20261111']);
   });
 
-  it('is closed in peace after it could not be opened', async () => {
+  it('can be closed after it could not be opened', async () => {
     await store({});
     const elsewhere = new Archive(database.db, 'file://elsewhere/archive');
     const report = await retain((partition) => elsewhere.find(partition));

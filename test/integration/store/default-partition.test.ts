@@ -63,7 +63,7 @@ describe('maintenance with events in the DEFAULT partition', () => {
     }
   });
 
-  it('makes the days that have none first, and says which one it could not', async () => {
+  it('makes partitions for empty days first, and says which one it could not make', async () => {
     const { db, url } = database;
     await recordEvents(db, [anEvent({ createdAt: now })]);
     const blocked = `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;

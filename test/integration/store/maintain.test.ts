@@ -61,7 +61,7 @@ describe('maintenance of the partitions', () => {
     expect(left).to.deep.equal([{ expires_at: new Date(later) }]);
   });
 
-  it('is done once by many at once', async () => {
+  it('is done once, however many do it concurrently', async () => {
     const reports = await Promise.all(Array.from({ length: 6 }, () => maintain(database.db, keepAll)));
     expect(reports.flatMap(({ created }) => created).toSorted()).to.have.length(3);
     expect(await measurePartitions(database.db, keepAll)).to.include({ daysAhead: 3 });
@@ -129,7 +129,7 @@ describe('maintenance of the partitions', () => {
     expect((await storedExecutions(db))[0]?.counts.EVENT).to.equal(300);
   });
 
-  it('gives up instead of making writers wait behind it for long', async () => {
+  it('gives up rather than block writers for long', async () => {
     const { db, url } = database;
     await recordEvents(db, [anEvent({ createdAt: now })]);
     {

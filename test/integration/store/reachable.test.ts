@@ -112,7 +112,7 @@ describe('waiting for a Postgres that is coming up', function suite() {
     expect(said).to.deep.equal([]);
   });
 
-  it('ends at once at an address that is none', async () => {
+  it('ends at once at an invalid address', async () => {
     const { failure, said } = await waitFor('postgres://postgres@127.0.0.1:99999/none', 30_000);
     expect(failure).to.be.instanceOf(Error);
     expect(said).to.deep.equal([]);

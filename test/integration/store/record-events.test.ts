@@ -69,7 +69,7 @@ async function outOfBounds(db: Database): Promise<unknown[]> {
 describe('recording events', () => {
   const database = eachDatabase();
 
-  it('gives the executions of the pure function in any order, batching and redelivery, also at once', async function () {
+  it('gives the executions of the pure function in any order, batching and redelivery, even concurrently', async function () {
     this.timeout(60_000);
     const { db } = database;
     const property = fc.asyncProperty(deliveries, async ({ events, waves }) => {
@@ -95,7 +95,7 @@ describe('recording events', () => {
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it('lets statements that hold the same events in opposite orders all through', async () => {
+  it('lets all statements with the same events in opposite orders succeed', async () => {
     const { db } = database;
     const events = Array.from({ length: 400 }, (_, index) => anEvent({ createdAt: Date.now() - index }));
     const batches = Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? events : events.toReversed()));
@@ -103,7 +103,7 @@ describe('recording events', () => {
     expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(400);
   });
 
-  it('lets statements that meet in executions all through', async () => {
+  it('lets all statements that share executions succeed', async () => {
     const { db } = database;
     const sizes = Array.from({ length: 60 }, (_, index) => 3 + ((index * 37) % 500));
     const batches = sizes.map((size, batch) =>

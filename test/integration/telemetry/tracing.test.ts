@@ -122,7 +122,7 @@ describe('traces', function suite() {
     });
   }
 
-  it('load it when an endpoint is given', () => {
+  it('load the SDK when an endpoint is given', () => {
     expect(loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost' })).to.include('@opentelemetry/sdk-trace');
   });
 });

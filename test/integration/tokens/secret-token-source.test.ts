@@ -6,7 +6,7 @@ import { acme, eachWithScriptedSource, globex, idleMs } from '../../support/clus
 describe('secret token source, against a scripted API server', () => {
   const suite = eachWithScriptedSource();
 
-  it('cannot tell until the first list is complete, then follows changes', async () => {
+  it('knows no answer until the first list is complete, then follows changes', async () => {
     suite().create();
     expect(suite().source.authenticate(acme)).to.deep.equal({ status: 'not-loaded' });
     await suite().source.start();
@@ -69,7 +69,7 @@ describe('secret token source, against a scripted API server', () => {
     expect(await suite().metrics.value('runledger_token_organizations{')).to.equal(601);
   });
 
-  it('gets the change again whose frame was cut off', async () => {
+  it('gets a change again after its frame was cut off', async () => {
     await suite().follow({ shortestWatchMs: 0 });
     suite().api.put('globex', 'globex', globex, false);
     suite().api.send('{"type":"ADDED","object":{"metadata":{"name":"globex","resourceV');
@@ -79,7 +79,7 @@ describe('secret token source, against a scripted API server', () => {
     expect(await suite().restarts()).to.equal(0);
   });
 
-  it('makes up at the next list for a frame that was garbled', async () => {
+  it('recovers from a garbled frame at the next list', async () => {
     await suite().follow({ relistMs: 300 });
     suite().api.put('globex', 'globex', globex, false);
     suite().api.send('{"type":"ADD\u0000\n');
@@ -95,7 +95,7 @@ describe('secret token source, against a scripted API server', () => {
     expect(suite().known(acme)).to.equal(true);
   });
 
-  it('opens a silent watch again where it left off, for its connection may be dead', async () => {
+  it('reopens a silent watch where it left off, since its connection may be dead', async () => {
     await suite().follow({ idleMs });
     suite().api.put('globex', 'globex', globex, false);
     await suite().learned(globex);
@@ -108,7 +108,7 @@ describe('secret token source, against a scripted API server', () => {
     expect(suite().logs.lines.filter((line) => line.includes('token watch failed'))).to.have.length(failures);
   });
 
-  it('gives up a watch that is not answered, and a list', async () => {
+  it('gives up a watch or a list that gets no answer', async () => {
     suite().api.script('list', silence);
     suite().api.script('watch', silence);
     await suite().follow({ listTimeoutMs: 300, idleMs: 200 });

@@ -18,7 +18,7 @@ describe('a cleaner', () => {
     return { cleaner: new Cleaner({ db: database.db, retentionDays, logger: logs.logger }), logs };
   };
 
-  it('deletes alerts and deliveries so many days after their end, and none that is not over', async () => {
+  it('deletes alerts and deliveries a number of days after their end, and none that is still open', async () => {
     for (const [occurrence, resolvedAt] of [
       ['old', ago(31)],
       ['new', ago(29)],
@@ -92,7 +92,7 @@ describe('a cleaner', () => {
     expect((await scans()) - before).to.be.at.most(2);
   });
 
-  it('says once that it could not delete, and is not heard of by the ticks', async () => {
+  it('logs once that it could not delete, and does not reject', async () => {
     await sql`alter table deliveries rename to elsewhere`.execute(database.db);
     const { cleaner, logs } = cleanerOf(30);
     await cleaner.runOnce();

@@ -4,7 +4,7 @@ import { declare, emptyQueue, tickAt } from '../../support/expectations.ts';
 import { alertsOf, at, automationId, nightly, storeEvent, told, when } from '../../support/one-day.ts';
 import { eachDatabase } from '../../support/store.ts';
 
-describe('verdicts of people who edit, overlap and wait', () => {
+describe('a tick after edits, with overlapping and unknown runs', () => {
   const database = eachDatabase();
 
   const event = (time: string, kind: AcceptedEvent['kind'], executionId = 'a', automation = automationId) =>
@@ -73,7 +73,7 @@ describe('verdicts of people who edit, overlap and wait', () => {
     expect(row?.resolved_reason).to.equal('The failures were below the limit again at 25 November 2026, 04:51 (UTC).');
   });
 
-  it('tells once of a start that is unknown for more than two periods, with what is recorded', async () => {
+  it('raises one alert for a start that stays unknown for more than two periods, with what is recorded', async () => {
     const days = (count: number) => count * 86_400_000;
     await declare(database.db, { automationId, expect: { every: '1d', grace: '10m' }, declaredAt: at('00:00') });
     await event('01:00', 'START');
@@ -114,7 +114,7 @@ describe('verdicts of people who edit, overlap and wait', () => {
     expect((await alerts()).map(({ kind, resolved_at }) => [kind, resolved_at])).to.deep.equal([['unknown', null]]);
   });
 
-  it('looks again at an unknown start as soon as its events arrive', async () => {
+  it('reevaluates an unknown start as soon as its events arrive', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('02:00'));
     const gaps = [{ from: at('02:31'), until: at('02:32') }];

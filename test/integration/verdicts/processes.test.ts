@@ -9,7 +9,7 @@ const idOf = ({ headers }: Received): string | undefined => headers['webhook-id'
 const typeOf = ({ body }: Received): string => (JSON.parse(body) as { type: string }).type;
 
 /** Each world has servers of its own, so the tests can end them. */
-describe('Verdicts with real processes', function () {
+describe('verdicts with real processes', function () {
   this.timeout(240_000);
   let world: VerdictProcesses;
   afterEach(() => world.stop());

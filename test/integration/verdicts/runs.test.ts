@@ -10,7 +10,7 @@ import { eachDatabase } from '../../support/store.ts';
 
 const other = '0190a0b0-0000-7000-8000-000000000002';
 
-describe('verdicts on runs that are lost, scheduled or reused', () => {
+describe('a tick with lost, scheduled or reused runs', () => {
   const database = eachDatabase();
 
   const event = (time: string, kind: AcceptedEvent['kind'], executionId = 'a', automation = automationId) =>
@@ -18,7 +18,7 @@ describe('verdicts on runs that are lost, scheduled or reused', () => {
 
   const alerts = () => alertsOf(database.db);
 
-  it('marks a run as lost after so long without an event, tells it once, and takes it back with an event', async () => {
+  it('marks a silent run as lost, raises one alert, and takes it back when an event comes', async () => {
     const running = () => database.db.selectFrom('running_executions').select(['execution_id', 'lost_at']).execute();
     await declare(database.db, { automationId, expect: { lostAfter: '1h' }, declaredAt: at('00:00') });
     await event('01:00', 'START');
@@ -77,7 +77,7 @@ describe('verdicts on runs that are lost, scheduled or reused', () => {
     ]);
   });
 
-  it('tells every failure and every lost run of automations without a declaration', async () => {
+  it('raises alerts for every failure and every lost run of undeclared automations', async () => {
     const days = (count: number) => count * 86_400_000;
     await tickAt(database.db, when('01:00'));
     await event('00:10', 'START', 'old');
@@ -96,7 +96,7 @@ describe('verdicts on runs that are lost, scheduled or reused', () => {
     await database.db.deleteFrom('running_executions').execute();
   });
 
-  it('tells failures of a declaration that says nothing of them, unless it or its organization says never', async () => {
+  it('raises alerts for failures that a declaration does not mention, unless it or its organization says never', async () => {
     const third = '0190a0b0-0000-7000-8000-000000000003';
     const declaredAt = at('00:00');
     await declare(

@@ -35,7 +35,7 @@ describe('a tick of several organizations', () => {
     expect(await database.db.selectFrom('alerts').select('id').execute()).to.have.length(451);
   });
 
-  it('hears of the failure of an organization beside 10,000 failing automations of another', async () => {
+  it('notices the failure of an organization beside 10,000 failing automations of another', async () => {
     const { db } = database;
     const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
     await tickAt(db, when('02:40'));
@@ -49,7 +49,7 @@ describe('a tick of several organizations', () => {
     expect(transitions.map(({ alert }) => alert.organization)).to.include('quiet');
   });
 
-  it('keeps gaps that touch as one row, and reads those that an evaluation can need', async () => {
+  it('merges touching gaps into one row, and reads those that an evaluation can need', async () => {
     const declaredAt = at('00:00');
     await declare(database.db, { automationId, expect: nightly, declaredAt });
     const { db } = database;
@@ -85,7 +85,7 @@ describe('a tick of several organizations', () => {
     expect(read).to.deep.equal([new Date(from + 5_000)]);
   });
 
-  it('tells the end of an alert to those that heard of its beginning, whatever is declared by then', async () => {
+  it('notifies those of the end of an alert that were notified of its start, whatever is declared by then', async () => {
     const { db } = database;
     const outbox = new Outbox(undefined);
     const listener = {

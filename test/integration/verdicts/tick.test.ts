@@ -76,7 +76,7 @@ describe('a tick', () => {
     ]);
   });
 
-  it('times each of several runs, and tells of failures at once', async () => {
+  it('times each of several runs, and raises alerts for failures immediately', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('02:25'));
     for (const executionId of ['a', 'b', 'c']) await event('02:30', 'START', executionId);
@@ -97,7 +97,7 @@ describe('a tick', () => {
     ]);
   });
 
-  it('tells of what began and ended while the watermark stood', async () => {
+  it('reports what began and ended while the watermark stood still', async () => {
     await declare(database.db, {
       automationId,
       expect: { ...nightly, schedule: '0 * * * *' },
@@ -135,7 +135,7 @@ describe('a tick', () => {
     ]);
   });
 
-  it('opens an alert about a run whose caller has a clock ahead, once the time of the run comes', async () => {
+  it('opens an alert about a run from a producer with a fast clock once the time of the run comes', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('01:59'));
     const failed = anEvent({ automationId, createdAt: at('02:00'), kind: 'ERROR', occurredAt: at('02:05') });
@@ -228,7 +228,7 @@ describe('a tick', () => {
     ]);
   });
 
-  it('does not move while clocks differ, nor back', async () => {
+  it('moves the watermark neither while clocks differ nor backwards', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     const { report } = await tickAt(database.db, when('02:39'));
     const clocks = () => ({ controller: when('02:44'), postgres: when('02:39') });
@@ -250,7 +250,7 @@ describe('a tick', () => {
     expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.have.length(1);
   });
 
-  it('tells a listener in parts, so that its memory has a bound', async () => {
+  it('notifies a listener in parts, which bounds its memory', async () => {
     const ids = Array.from({ length: 201 }, (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
     await declare(database.db, ...ids.map((id) => ({ automationId: id, expect: nightly, declaredAt: at('00:00') })));
     const parts: number[] = [];

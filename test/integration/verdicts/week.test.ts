@@ -50,7 +50,7 @@ function sentOf({ automationId, executionId, startsAt, failsAt, endsAt }: TrueRu
 describe('a week with outages of each part', () => {
   const database = eachDatabase();
 
-  it('has no false alert, misses none and tells nothing twice, by the page for owners', async function () {
+  it('has no false, missed or repeated alert, by the page for owners', async function () {
     this.timeout(600_000);
     const seed = seedOfRun();
     const random = new Random(seed);
