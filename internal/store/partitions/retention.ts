@@ -194,7 +194,7 @@ async function deleteExecutionsOf(
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
         and e.last_event_at < ${new Date(oldest)} and coalesce(e.last_accepted_at, '-infinity') < ${new Date(oldest)}
     ),
-    -- An event may have occurred a little later than it was accepted; then only events tells.
+    -- An event may have occurred a little later than it was accepted; then only the table events tells.
     deleted_ahead as (
       delete from executions e using slice s
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
