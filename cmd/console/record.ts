@@ -45,7 +45,7 @@ export function createConsoleRecord(
     return { record, watches: [watch], lagMsOf: () => watch.lagMs, writtenOf: () => login.db };
   }
   const map = new OrganizationMap(login.db, logger);
-  probes.ready.set('organizations', () => (map.isKnown ? undefined : 'The map of organizations is not read yet.'));
+  probes.ready.set('organizations', () => (map.isKnown ? undefined : 'The map of organizations is not loaded yet.'));
   const records = new Map([[firstDatabase, own]]);
   const watches = new Map([[firstDatabase, watch]]);
   for (const [name, other] of others) {

@@ -42,7 +42,7 @@ export type ControllerConfig = Config<(typeof controllerSettings)[number]>;
 /** A database, and the ticks in it. */
 export interface TickedDatabase {
   db: Database;
-  /** Are told about each tick. */
+  /** Receive the transitions of each tick. */
   listeners: readonly TickListener[];
   /** Its name among several databases, and what its ticks begin with. */
   among?: { name: string; prepare: TickOptions['prepare'] } | undefined;

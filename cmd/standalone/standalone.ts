@@ -119,7 +119,7 @@ export class Standalone implements Component {
   }
 
   async #openDatabase(): Promise<Database> {
-    if (isGiven('DATABASE_URLS')) throw new ConfigError('DATABASE_URLS is for the processes of a cluster, unset it');
+    if (isGiven('DATABASE_URLS')) throw new ConfigError('DATABASE_URLS is for the processes of a cluster: unset it');
     const given = isGiven('DATABASE_URL');
     const db = given
       ? openDatabase(readConfig(['DATABASE_URL']).DATABASE_URL, workerDatabase, this.#telemetry.logger)

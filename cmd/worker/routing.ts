@@ -36,7 +36,7 @@ export interface RoutingParts {
   overflowed: ReturnType<typeof storeMetrics>;
 }
 
-/** What a worker with several databases needs besides. */
+/** What else a worker with several databases needs. */
 export interface Routing {
   /** The stores of all databases, the first one first. */
   stores: ReadonlyMap<string, Store>;

@@ -13,7 +13,7 @@ export interface ApiRequest {
   readonly body?: object;
   /** Sends the body as a patch instead of a POST: a JSON merge patch, or a server-side apply. */
   readonly patch?: 'merge' | 'apply';
-  /** Longest answer in bytes, uncompressed; 64 MiB unless set. */
+  /** Longest answer in bytes, uncompressed. Default: 64 MiB. */
   readonly mostBytes?: number;
   readonly signal: AbortSignal;
 }

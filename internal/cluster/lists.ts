@@ -62,7 +62,7 @@ export interface ListedKind {
   readonly labelSelector?: string;
 }
 
-/** The queries of a kind in these namespaces; of all namespaces if there are none. */
+/** The queries of a kind in these namespaces; in all namespaces if none are given. */
 export function queriesIn(
   namespaces: readonly string[],
   { group, plural, labelSelector }: ListedKind,
@@ -71,7 +71,7 @@ export function queriesIn(
   return below.map((place) => ({ plural, path: `/${group}/${place}${plural.toLowerCase()}`, labelSelector }));
 }
 
-/** The queries of these namespaces themselves; of all with the label if there are none. */
+/** The queries of these namespace objects; of all with the label if none are given. */
 export function namespacesQueries(namespaces: readonly string[], labelSelector: string): ResourceQuery[] {
   const query = { plural: 'Namespaces', path: '/api/v1/namespaces', labelSelector };
   if (namespaces.length === 0) return [query];

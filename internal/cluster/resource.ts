@@ -67,7 +67,8 @@ export class Resource<T extends KubernetesObject> {
   }
 
   /**
-   * Returns one page of the list. Once a page is too large, this and later ones have fewer objects.
+   * Returns one page of the list. From the first page that is too large on, pages have fewer
+   * objects.
    * @throws {ApiError} when the server refuses the request; else the error of the connection.
    */
   async list(next: string | undefined, signal: AbortSignal): Promise<Page<T>> {

@@ -6,9 +6,7 @@ import type { FollowTimes } from './follow.ts';
 export interface SupervisionTimes extends FollowTimes {
   /** Interval of full lists, in ms. */
   readonly relistMs: number;
-  /**
-   * How long an attempt overlaps with the next one after its list, in ms: its watch may be behind.
-   */
+  /** How long an attempt continues once the next one has listed, in ms: its watch may be behind. */
   readonly overlapMs: number;
   /** Delay from a change to its effect, in ms. Changes within the delay share one effect. */
   readonly settleMs: number;

@@ -51,8 +51,8 @@ interface Shape {
 }
 
 /**
- * The shape of the last event, since all rows of a query share it: sorting columns each time would
- * take half of the time.
+ * The shape of the last event, which all rows of a query share: sorting for each takes half the
+ * time.
  */
 let shape: Shape = { columns: [], metadata: {}, texts: {} };
 

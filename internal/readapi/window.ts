@@ -17,7 +17,7 @@ export type InWindow<Place> = Place & { windowEnd: string };
 /**
  * The window of a request. Unless the request sets its end, it ends now, or where the first page's
  * window ended.
- * @throws {RequestError} when its length is zero or given twice.
+ * @throws {RequestError} when its start is not before its end, or is given twice.
  */
 export function windowOf({ window, from, to }: Values<typeof windowOrRange>, windowEnd?: string): Window {
   const end = to ?? (windowEnd === undefined ? new Date() : new Date(windowEnd));

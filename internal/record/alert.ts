@@ -14,17 +14,17 @@ export interface Alert {
   /** Null while it is open. */
   resolved_at: string | null;
   resolved_reason: string | null;
-  /** Which Alertmanager was told, and when. */
+  /** Which Alertmanagers were notified, and when. */
   notices: Notice[];
 }
 
 export interface Notice {
   receiver: string;
-  /** Null until it was told. */
+  /** Null until it was notified. */
   told_at: string | null;
-  /** When it was told about the end. */
+  /** When it was notified of the end. */
   resolved_told_at: string | null;
-  /** Why it could not be told; null unless the last attempt failed. */
+  /** Why it could not be notified; null unless the last attempt failed. */
   error: string | null;
 }
 

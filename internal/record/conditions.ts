@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from '../store/sql.ts';
 
 export type Condition = RawBuilder<unknown>;
 
-/** All of them; true if there is none. */
+/** The conjunction of conditions; true if there are none. */
 export function all(conditions: readonly Condition[]): Condition {
   return conditions.length === 0 ? sql`true` : sql`(${sql.join(conditions, sql` and `)})`;
 }

@@ -12,10 +12,9 @@ import type { StoredSince, StreamPosition } from './stream.ts';
 const dayMs = 24 * 3_600_000;
 
 /**
- * The events that became visible between two snapshots, and their executions. Commits do not follow
- * the order of `created_at`, so times alone would miss or repeat events; snapshots are exact. The
- * search begins an overlap before the newest event sent, but at most one day ago. An event that
- * arrives even later is not found.
+ * The events that became visible between two snapshots, and their executions
+ * (docs/design/reading.md). The search begins an overlap before the newest event sent, but at most
+ * one day ago. An event that arrives even later is not found.
  */
 export function pollStored(
   db: Database,

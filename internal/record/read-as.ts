@@ -24,11 +24,10 @@ export function readAs<T>(db: Database, organization: string, work: (reading: Re
 }
 
 /**
- * The settings of a transaction: read-only, as `runledger_reader`, to which row-level security
- * shows only one organization. Postgres plans each query for its values, since only then does it
- * skip partitions of other days. A query uses one core and no JIT compilation, which would take
- * longer than the query. Days are in UTC. Each transaction sets all this, because a pooler may give
- * it any session.
+ * The settings of a read-only transaction as `runledger_reader`. Postgres plans each query for its
+ * values, since only then does it skip partitions of other days. It uses one core and no JIT
+ * compilation, which would take longer than the query. Days are in UTC. Each transaction sets all
+ * this, because a pooler may give it any session.
  */
 function settingsOf({ statementTimeout }: Database, organization: string, role: string): RawBuilder<unknown> {
   const timeout = statementTimeout === undefined ? sql`current_setting('statement_timeout')` : String(statementTimeout);

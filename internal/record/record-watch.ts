@@ -78,9 +78,9 @@ export class RecordWatch {
 
 /**
  * How far a replica is behind, in ms; undefined on a primary. A connected replica that has replayed
- * all it received is not behind, however old the last transaction is; without a connection it may
- * be behind by that age. A user without `pg_read_all_stats` sees a connected receiver's row without
- * its status.
+ * all it received is not behind; without a connection it may be behind by the age of its last
+ * transaction. A user without `pg_read_all_stats` sees a connected receiver's row, but not its
+ * status.
  */
 async function replicaLagMs(db: Database): Promise<number | undefined> {
   const { rows } = await sql<{ lag: number | null }>`

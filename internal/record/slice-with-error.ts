@@ -32,8 +32,8 @@ interface Row extends ExecutionRow, Numbered {
 /**
  * Reads a slice, and which of its executions have an ERROR with this `error_id`. Takes one query if
  * they began in the day before `to` (or now), otherwise two: while workers drain a queue, each
- * query waits for a core. It reads all errors of that time, of any execution. With long executions
- * these may be too many: then it resolves with undefined.
+ * query waits for a core. Reads all errors of that time; resolves with undefined if long executions
+ * could make these too many.
  */
 export async function readSliceWithError(
   trx: Reading,

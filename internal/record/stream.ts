@@ -10,7 +10,7 @@ export interface StreamPosition {
   since: string;
   /** The greatest `created_at` that has been sent; the search begins an overlap before it. */
   newestAt: string;
-  /** Within a batch: the snapshot that ends the batch, and the last event sent of it. */
+  /** Within a batch: the snapshot that ends the batch, and the last event sent from it. */
   until?: string | undefined;
   after?: EventPosition | undefined;
   /** The name of the database among several. */

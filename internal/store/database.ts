@@ -137,7 +137,7 @@ export function openPostgres(options: PostgresOptions): Database {
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     ...(options.statementTimeout > 0 && { query_timeout: options.statementTimeout + 5_000 }),
-    // The pool awaits it, whatever its types say.
+    // The pool awaits it, although its types do not say so.
     // oxlint-disable-next-line typescript/no-misused-promises
     onConnect,
   });

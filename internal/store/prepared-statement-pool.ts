@@ -31,12 +31,11 @@ export interface SessionOptions {
 }
 
 /**
- * A pool that reuses a connection only after the server reported the end of its last statement.
- * After a client-side time-out or a cut network it closes the connection, since a late answer may
- * arrive; it also closes connections to a read-only server. With `prepares` it prepares each
- * statement once per connection, which halves Postgres' CPU time for small batches. When that
- * fails, it stops preparing and sends the statement again; the refused one had not begun. Behind a
- * pooler it prepares nothing, and each transaction begins with its settings.
+ * A pool that reuses a connection only after the server reported the end of its last statement. It
+ * closes connections to a read-only server, and after a client-side time-out or a cut network,
+ * since a late answer may arrive. Preparing each statement once per connection halves Postgres' CPU
+ * time for small batches. If that fails, the pool stops preparing and sends the statement again;
+ * the refused one had not begun. Behind a pooler it prepares nothing (docs/design/durability.md).
  */
 export class PreparedStatementPool implements PostgresPool {
   readonly #pool: Pool;

@@ -31,7 +31,7 @@ const readTables = [
   'console_automations',
 ];
 
-/** What the role reads besides: how far the record is behind, for all organizations alike. */
+/** What else the role reads: how far the record is behind, for all organizations alike. */
 const sharedColumns = {
   controller_state: ['watermark', 'ticked_at', 'blind_reason'],
   record_gaps: ['from_at', 'until_at'],

@@ -7,11 +7,10 @@ import { proofOf } from './ledger/leaves-of-batch.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 
 /**
- * Inserts a batch and updates the outcomes of its executions, in one statement. Events already
- * stored are ignored and only inserted rows count, so redelivery changes nothing. Both inserts are
- * sorted by key, so concurrent statements cannot deadlock. The merge is commutative (least,
- * greatest, sum); `test/support/outcome-oracle.ts` states it in TypeScript. With `macKey`, it also
- * stores the salt of each inserted event and appends its leaf to the log.
+ * Inserts a batch and updates the outcomes of its executions, in one statement
+ * (docs/design/durability.md). Only inserted rows count, so redelivery changes nothing. The merge
+ * is commutative (least, greatest, sum); `test/support/outcome-oracle.ts` states it in TypeScript.
+ * With `macKey`, it also stores the salt of each inserted event and appends its leaf to the log.
  */
 export async function recordEvents(
   db: Database,

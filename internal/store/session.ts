@@ -25,11 +25,10 @@ export async function prepareSession(client: ClientBase, statementTimeout: numbe
 }
 
 /**
- * The statement with the settings of a session, or of the transaction that it begins. It turns
- * `synchronous_commit` on if it is off: a commit must survive a crash, since its job has left
- * Redis. It sets the ISO date style, in which partition bounds are read. And it keeps texts of
- * events out of Postgres' log: parameters and, if this user may set it, the row that a statement
- * failed on.
+ * The statement with the settings of a session, or of the transaction that it begins. A commit must
+ * survive a crash, since its job has left Redis. Partition bounds are read in the ISO date style.
+ * Postgres' log gets no texts of events: neither parameters nor, if this user may set that, the row
+ * that a statement failed on.
  */
 export function settings(statementTimeout: number, scope: 'session' | 'transaction'): string {
   const local = scope === 'transaction';

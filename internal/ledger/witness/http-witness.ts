@@ -54,14 +54,14 @@ export class HttpWitness implements Witness {
       if (latest === old) throw this.#contradiction(latest);
       old = latest;
     }
-    throw new Error(`the witness ${this.name} cosigns for others all the time`);
+    throw new Error(`the witness ${this.name} kept cosigning newer checkpoints`);
   }
 
   #accept(note: string, answer: Answer): string {
     const { origin, size } = readCheckpoint(note);
     const lines = answer.text.split('\n').filter((line) => line !== '');
     const cosignature = findCosignature(note, lines, this.#key);
-    if (cosignature === undefined) throw new Error(`the answer of the witness ${this.name} has no cosignature of it`);
+    if (cosignature === undefined) throw new Error(`the answer of the witness ${this.name} lacks its cosignature`);
     this.#sizes.set(origin, size);
     return cosignature.line;
   }

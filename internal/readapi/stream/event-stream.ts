@@ -81,7 +81,7 @@ export class EventStream {
     this.#response.end();
   }
 
-  /** Gives back what it holds, once it is closed. */
+  /** Releases what it holds, once it is closed. */
   close(): void {
     for (const message of this.#queue) this.#held.release(message);
     this.#queue = [];

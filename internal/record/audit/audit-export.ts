@@ -15,7 +15,7 @@ import { Parts } from './parts.ts';
 import { servedActs } from './served-acts.ts';
 import { openShown } from './shown-checkpoint.ts';
 
-/** Reads what a log serves, by its path below the prefix of the log. */
+/** Reads a file of a served log by its path below the log's prefix. */
 export type ReadServed = (path: string) => Promise<Buffer>;
 
 /** The served log to check, and the export to compare it with. */

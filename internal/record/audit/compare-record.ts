@@ -101,7 +101,7 @@ function areSame({ ids, times, leaves, hasErased }: StoredPage, ofLog: Buffer, e
   return ofLog.equals(leaves) || sorted(ofLog) === leaves.toString('latin1');
 }
 
-/** Sorts leaves by their ids: as texts with one character per byte they do. */
+/** Sorts leaves by their ids, as texts with one character per byte. */
 function sorted(leaves: Buffer): string {
   const texts = splitLeaves(leaves).map((leaf) => leaf.toString('latin1'));
   return texts.sort().join('');

@@ -8,7 +8,7 @@ import { replaceFile } from '../../ledger/witness/replace-file.ts';
 
 /**
  * The checkpoint of a file, or all those that a worker wrote to a bucket, `s3://bucket/prefix`.
- * @throws an Error of one sentence when one of them is no checkpoint of this log and these keys.
+ * @throws an Error of one sentence when one of them is not a checkpoint of this log and these keys.
  */
 export async function readKept(
   where: string,

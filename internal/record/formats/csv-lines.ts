@@ -35,7 +35,7 @@ async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<string> 
 function columnsOf(head: string): string[] {
   const names = head.split(',');
   const unknown = names.find((name) => !(columns as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new Error(`its column ${unknown} is of no event`);
+  if (unknown !== undefined) throw new Error(`no event has its column ${unknown}`);
   return names;
 }
 

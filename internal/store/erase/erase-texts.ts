@@ -13,10 +13,9 @@ import { noteRewritten, writtenBy } from './rewritten-events.ts';
 const atOnce = 200;
 
 /**
- * Empties the texts of events and deletes their salts. The digest of the texts stays: the leaf can
- * still be computed from it, and without the salt nobody can test guesses against it. Texts without
- * a salt have no leaf yet: their digest is made with a new salt. Resolves with the ids of the
- * events that had texts.
+ * Empties the texts of events and deletes their salts; resolves with the ids of the events that had
+ * texts. Their digest stays: the leaf can still be computed from it, and without the salt nobody
+ * can test guesses against it. Texts without a salt have no leaf yet: their digest gets a new salt.
  */
 export async function eraseTexts(
   trx: Transaction<Tables>,

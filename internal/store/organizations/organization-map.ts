@@ -87,7 +87,7 @@ export class OrganizationMap {
 
   async #look(): Promise<number> {
     await this.refresh().catch((error: unknown) => {
-      this.#logger.warn({ error }, 'the map of organizations cannot be read, the last one stays in use');
+      this.#logger.warn({ error }, 'cannot read the map of organizations, keeping the last one');
     });
     return intervalMs;
   }

@@ -30,7 +30,7 @@ export async function createPartitionedIndex(
   }
 }
 
-/** The part of an index's name after the name of its table. */
+/** The name of an index without the name of its table. */
 export function suffixOf({ name, table }: ReaderIndex): string {
   return name.replace(table, '');
 }

@@ -6,7 +6,7 @@ import { sql } from '../sql.ts';
 
 /** What has changed the rows of a set of events since they were stored. */
 export interface RowChanges {
-  /** How many of them lost their texts by an erasure. */
+  /** How many of them lost their texts to an erasure. */
   erasedTexts: number;
   /** How many acts gave leaves and salts to events stored without them. */
   sealings: number;

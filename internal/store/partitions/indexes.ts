@@ -13,9 +13,9 @@ const newestOfAutomation = '(organization, automation_id, first_event_at)';
 
 /**
  * The indexes of `internal/record`. None is on the state or on a column that each event changes:
- * Postgres updates an execution in place only if no indexed column changes. The failed ones are
- * therefore those with an ERROR, whatever their state; running ones have their own table. No index
- * holds a caller's text: Postgres would refuse an event whose entry exceeds 2,700 bytes.
+ * Postgres updates an execution in place only if no indexed column changes
+ * (docs/design/reading.md). No index holds a caller's text: Postgres would refuse an event whose
+ * entry exceeds 2,700 bytes.
  */
 export const readerIndexes: readonly ReaderIndex[] = [
   { name: 'executions_newest', table: 'executions', on: newest },

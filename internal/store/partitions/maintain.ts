@@ -30,8 +30,8 @@ export interface MaintenanceOptions {
 }
 
 /**
- * Most events of one day that are moved: the move blocks readers and writers for a third of a
- * second.
+ * Most events of one day that are moved, which blocks readers and writers for a third of a second.
+ * Beyond that, the DEFAULT partition becomes the day's partition.
  */
 const mostMoved = 100_000;
 
@@ -39,8 +39,7 @@ const mostMoved = 100_000;
  * Creates the partitions of today, the days ahead and days with rows in DEFAULT, and drops
  * partitions past retention. Each step is a short transaction that gives up rather than block
  * writers; the run then rejects with the day, and the next run continues. The events of a day move
- * together: one in neither table would be invisible, and a redelivery would store it twice. If a
- * day has too many, the DEFAULT partition becomes its partition.
+ * together: one in neither table would be invisible, and a redelivery would store it twice.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<Changes> {
   const today = dayOf(options.now);

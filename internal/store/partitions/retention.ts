@@ -59,10 +59,9 @@ interface ExecutionKeyRow {
  * Drops the partitions before `oldest` (ms since the Unix epoch), the executions whose last event
  * was in them, and older dead letters. Detaches all partitions before it deletes the first
  * execution. After a failure an execution may lack its events for a while, but no event lacks its
- * execution: the next event would count that wrongly. The next run finishes the work; tables that
- * cannot be dropped come last. With an archive, the first partition that it lacks stays, and all
- * later ones. A run that would drop many days at once waits for approval: the cause may be a wrong
- * clock or setting.
+ * execution: the next event would count that wrongly. The next run finishes the work. Stops at the
+ * first partition that the archive lacks, and waits for approval if too many would go
+ * (docs/operate/postgres.md).
  */
 export async function dropBefore(
   db: Database,
@@ -195,7 +194,7 @@ async function deleteExecutionsOf(
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
         and e.last_event_at < ${new Date(oldest)} and coalesce(e.last_accepted_at, '-infinity') < ${new Date(oldest)}
     ),
-    -- An event may have occurred a little later than it was accepted; then only events tells.
+    -- An event may have occurred a little later than it was accepted; then only the table events tells.
     deleted_ahead as (
       delete from executions e using slice s
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)

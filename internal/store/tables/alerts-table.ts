@@ -18,11 +18,11 @@ export interface AlertsTable {
   resolved_reason: string | null;
   /** What people declared about the automation when it opened. */
   declared: ColumnType<unknown, string | null | undefined, string>;
-  /** The webhooks that were told when it opened, as `[namespace, name]`; null: none. */
+  /** The webhooks that were notified when it opened, as `[namespace, name]`; null for none. */
   told_webhooks: ColumnType<[string, string][] | null, string | null | undefined, string>;
 }
 
-/** The table `alert_notices`: which receiver was told about which alert, and when. */
+/** The table `alert_notices`: which receiver was notified of which alert, and when. */
 export interface AlertNoticesTable {
   alert_id: string;
   receiver: string;

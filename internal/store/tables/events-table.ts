@@ -20,5 +20,5 @@ export interface EventsTable extends Record<OptionalColumn, string> {
   texts_digest: Uint8Array | null;
 }
 
-/** A row of it. */
+/** A row of the table. */
 export type EventRow = Selectable<EventsTable>;

@@ -76,10 +76,10 @@ async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Triggers maintain `running_executions`. All writers of an execution hold its row, so they come
- * here in turn, and a statement of a trigger sees what the others committed. A session plans these
- * statements once, for its first batch: only an index scan per row suits all later batches. A lost
- * run that sends an event is no longer lost.
+ * Triggers maintain `running_executions` (docs/design/outcomes.md). All writers of an execution
+ * hold its row, so they come here in turn, and a trigger sees what the others committed. A session
+ * plans these statements once, for its first batch: only an index scan per row suits all later
+ * batches.
  */
 async function keepRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`

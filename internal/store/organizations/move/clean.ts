@@ -39,6 +39,6 @@ export async function deleteRecord({ name, db }: NamedDatabase, organization: st
       all += Number(numAffectedRows);
       if (Number(numAffectedRows) < sliceSize) break;
     }
-    if (all > 0) logger.info({ organization, database: name, table, rows: all }, 'rows are deleted');
+    if (all > 0) logger.info({ organization, database: name, table, rows: all }, 'rows deleted');
   }
 }

@@ -134,7 +134,7 @@ export class Replication {
     `.execute(target.db);
     const [state] = rows;
     if (state === undefined) throw new MoveError(`the subscription ${this.#name} is gone: repeat the move`);
-    if (state.errors > 0) throw new MoveError(`Postgres cannot copy: its server log of ${target.name} says why`);
+    if (state.errors > 0) throw new MoveError(`Postgres cannot copy: see the server log of ${target.name}`);
     return state.left;
   }
 
@@ -149,7 +149,7 @@ export class Replication {
     `.execute(source.db);
     const [slot] = rows;
     if (slot === undefined || slot.lost)
-      throw new MoveError(`the replication slot of ${source.name} is lost: cancel the move, and begin again`);
+      throw new MoveError(`the replication slot of ${source.name} is lost: cancel the move and start it again`);
     return Number(slot.behind);
   }
 }
