@@ -1,7 +1,7 @@
 import { describeError } from '../../../internal/kit/telemetry/logger.ts';
 import { findBinaries } from './binaries.ts';
 
-/** Builds the control plane, if this machine has none, before two processes start one each. */
+/** Builds the control plane, if this machine has none, before each process of a run starts one. */
 try {
   await findBinaries();
 } catch (error) {
