@@ -11,7 +11,7 @@ const dayMs = 24 * hourMs;
 /** How long an automation without a declaration keeps its row when it has no verdict, in ms. */
 const keptMs = dayMs;
 
-/** Maximum number of undeclared automations that a tick adds, taken from each organization in turn. */
+/** How many undeclared automations a tick adds at most, from each organization in turn. */
 const mostAdded = 10_000;
 
 /**
