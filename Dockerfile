@@ -57,9 +57,9 @@ ENV NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
 USER 10001:10001
 RUN tracing=internal/kit/telemetry/open-telemetry.ts; \
-    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/admin/*/*.ts \
-        cmd/admin/main.ts internal/record/archive/s3.ts internal/record/archive/locked-s3.ts \
-        $tracing; do \
+    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/admin/migrate/run.ts \
+        cmd/admin/move/run.ts cmd/admin/token/tokens.ts cmd/admin/export/run.ts cmd/admin/main.ts \
+        internal/record/archive/s3.ts internal/record/archive/locked-s3.ts $tracing; do \
       node --max-semi-space-size=16 --expose-gc $file >/dev/null 2>&1 || true; \
     done; \
     for file in cmd/controller/*.ts $tracing; do \
