@@ -263,7 +263,7 @@ describe('tokens that owners make in the console', () => {
   it('cannot be changed if the file cannot be written or no controller runs: the page shows the command', async () => {
     const browser = await owner();
     expect((await browser.get(page)).body)
-      .to.include('No controller is at work')
+      .to.include('No controller that writes tokens is running')
       .and.to.not.include('Make a token');
     const writer = {
       read: () => Promise.resolve([]),
