@@ -15,8 +15,7 @@ export function exactTime(iso: string): Html {
 /** How long an execution took; without an END, how long it has been running. */
 export function duration(ms: number | null, sinceIso: string, now: number, isRunning: boolean): Html {
   if (ms !== null) return html`${formatDuration(ms)}`;
-  if (!isRunning)
-    return html`<span class="quiet" title="Its START or END is missing, or both came at once">–</span>`;
+  if (!isRunning) return html`<span class="quiet" title="Its START or END is missing, or both came at once">–</span>`;
   return html`<span class="quiet" data-since="${sinceIso}"
     >${formatDuration(Math.max(0, now - Date.parse(sinceIso)))}</span
   >`;
