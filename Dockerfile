@@ -54,9 +54,10 @@ ENV NODE_ENV=production
 # setting run too. The cache is valid only for the same options: those of the ENTRYPOINT, and of the
 # controller its own too (deploy/compose/compose.yaml).
 ENV NODE_COMPILE_CACHE=/app/.compile-cache
-RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
-USER 10001:10001
-RUN tracing=internal/kit/telemetry/open-telemetry.ts; \
+# One layer: a change of the owner in another one would store the cache twice.
+RUN mkdir .compile-cache && chown 10001:10001 .compile-cache \
+    && setpriv --reuid=10001 --regid=10001 --clear-groups sh -c ' \
+    tracing=internal/kit/telemetry/open-telemetry.ts; \
     for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/admin/migrate/run.ts \
         cmd/admin/move/run.ts cmd/admin/token/tokens.ts cmd/admin/export/run.ts cmd/admin/main.ts \
         internal/record/archive/s3.ts internal/record/archive/locked-s3.ts $tracing; do \
@@ -65,9 +66,8 @@ RUN tracing=internal/kit/telemetry/open-telemetry.ts; \
     for file in cmd/controller/*.ts $tracing; do \
       node --max-semi-space-size=16 --expose-gc --max-semi-space-size=2 --max-old-space-size=256 \
         --liftoff-only $file >/dev/null 2>&1 || true; \
-    done
-USER 0:0
-RUN chown -R 0:0 .compile-cache && chmod -R a+rX .compile-cache
+    done' \
+    && chown -R 0:0 .compile-cache && chmod -R a+rX .compile-cache
 # Two arenas of the allocator for all threads: ingest uses up to 48 MB less under load than with one
 # arena per thread.
 ENV MALLOC_ARENA_MAX=2

@@ -130,7 +130,7 @@ describe('the image', () => {
     // The first layer is the base.
     const own = manifest.Layers.slice(1).reduce((sum, layer) => sum + (sizes.get(layer) ?? Number.NaN), 0);
     console.log(`      ${Math.round(own / 1e6)} MB on top of the base`);
-    expect(own / 1e6).to.be.lessThan(115);
+    expect(own / 1e6).to.be.lessThan(110);
   });
 
   it('holds what runs, compiled, and nothing else', async () => {
