@@ -58,8 +58,8 @@ ENV NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache && chown 10001:10001 .compile-cache \
     && setpriv --reuid=10001 --regid=10001 --clear-groups sh -c ' \
     tracing=internal/kit/telemetry/open-telemetry.ts; \
-    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/admin/migrate/run.ts \
-        cmd/admin/move/run.ts cmd/admin/token/tokens.ts cmd/admin/export/run.ts cmd/admin/main.ts \
+    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/admin/main.ts \
+        cmd/admin/*/run.ts cmd/admin/token/*.ts \
         internal/record/archive/s3.ts internal/record/archive/locked-s3.ts $tracing; do \
       node --max-semi-space-size=16 --expose-gc $file >/dev/null 2>&1 || true; \
     done; \
