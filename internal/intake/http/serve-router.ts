@@ -13,7 +13,7 @@ import type { ShowError } from './page-route.ts';
 import { plainKoa } from './plain-koa.ts';
 import { answerProblem } from './problem.ts';
 import { identifyRequests, requestIdOf } from './request-id.ts';
-import { routeNameOf } from './route-name.ts';
+import { routeNameOf } from './koa-router-quirks.ts';
 import { requireSecureTransport } from './secure-transport.ts';
 
 export interface ServeOptions {

@@ -5,7 +5,8 @@ import { isReplica, isSentinel, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from '../shards/durability.ts';
 import { ConnectionState, type ConnectionListener } from '../connection-state.ts';
 import { queueSlot } from '../keys/keys.ts';
-import { connect, reconnect, type RedisClient } from '../redis.ts';
+import { connect } from '../ioredis-quirks.ts';
+import { reconnect, type RedisClient } from '../redis.ts';
 import { countReplicas } from '../shards/replicas.ts';
 import {
   isDemoted,
