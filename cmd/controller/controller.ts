@@ -13,7 +13,7 @@ import { connect, disconnect } from '../../internal/queue/ioredis-quirks.ts';
 import { createProducerRedis, type RedisAddress, type RedisClient } from '../../internal/queue/redis.ts';
 import type { ShardConnection } from '../../internal/queue/shards/shard-registry.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { controllerMetrics, controllerMetricsOf } from '../../internal/kit/telemetry/controller-metrics.ts';
+import { controllerMetrics, controllerMetricsOf } from '../../internal/controller/verdicts/controller-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TickOptions } from '../../internal/controller/verdicts/tick.ts';
 import type { TickListener } from '../../internal/controller/verdicts/tick-listener.ts';

@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { BacklogMetrics } from '../kit/telemetry/queue-metrics.ts';
+import type { BacklogMetrics } from './queue-metrics.ts';
 import type { Tracing } from '../kit/telemetry/tracing.ts';
 import type { AdmissionLimits } from './admission/admission-control.ts';
 import { BacklogGuard } from './admission/backlog-guard.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { ConsumerMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { ConsumerMetrics } from './consumer-metrics.ts';
 import { blockOn } from './bullmq-quirks.ts';
 import { DurabilityReport, missingDurability } from './shards/durability.ts';
 import { disconnect } from './ioredis-quirks.ts';

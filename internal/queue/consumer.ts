@@ -2,7 +2,7 @@ import { DelayedError, WaitingError, Worker, type Job, type WorkerOptions } from
 import { settledWithin } from '../kit/async/settled-within.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Tracing } from '../kit/telemetry/tracing.ts';
-import type { ConsumerMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { ConsumerMetrics } from './consumer-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
 import { fetchCooldownBackend } from './fetch-cooldown.ts';
 import { isConnectionError } from './ioredis-quirks.ts';

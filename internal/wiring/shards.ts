@@ -7,8 +7,8 @@ import { createProducerRedis } from '../queue/redis.ts';
 import { ShardRegistry, type ShardQueue } from '../queue/shards/shard-registry.ts';
 import { Shards } from '../queue/shards/shards.ts';
 import type { Registry } from '../kit/telemetry/metrics.ts';
-import { backlogMetrics } from '../kit/telemetry/queue-metrics.ts';
-import { shardMetrics } from '../kit/telemetry/shard-metrics.ts';
+import { backlogMetrics } from '../queue/queue-metrics.ts';
+import { shardMetrics } from '../queue/shards/shard-metrics.ts';
 import type { Telemetry } from '../kit/telemetry/telemetry.ts';
 import { takingShards, type redisSettings } from './redis.ts';
 

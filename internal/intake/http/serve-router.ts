@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { RequestError } from '../../kit/errors/request-error.ts';
-import type { ApiMetrics } from '../../kit/telemetry/api-metrics.ts';
+import type { ApiMetrics } from './api-metrics.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import type { Tracing } from '../../kit/telemetry/tracing.ts';
 import { answerHeaders } from './answer-headers.ts';

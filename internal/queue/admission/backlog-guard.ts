@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describeError, type Logger } from '../../kit/telemetry/logger.ts';
-import { jobStates, type BacklogMetrics } from '../../kit/telemetry/queue-metrics.ts';
+import { jobStates, type BacklogMetrics } from '../queue-metrics.ts';
 import { isReplica, isSentinel, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from '../shards/durability.ts';
 import { ConnectionState, type ConnectionListener } from '../connection-state.ts';
