@@ -122,7 +122,7 @@ export function createController(
     const [first] = databases;
     if (tokens === undefined || first === undefined) return [names];
     const uses = new TokenUses(redis, queue);
-    return [names, new TokenKeeper({ ...tokens, db: first.db, uses, logger })];
+    return [names, new TokenKeeper({ ...tokens, db: first.db, databaseOf, uses, logger })];
   });
   return new ComponentGroup(
     'controller',
