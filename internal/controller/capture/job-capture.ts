@@ -9,7 +9,6 @@ import { defaultTimes, Supervision, type SupervisionTimes } from '../../cluster/
 import type { Database } from '../../store/database.ts';
 import { isOfStatement } from '../../store/errors.ts';
 import type { CaptureMetrics } from './capture-metrics.ts';
-import { slices } from '../../store/partitions/slices.ts';
 import { describeError, type Logger } from '../../kit/telemetry/logger.ts';
 import { findMissing, findOwners, withoutPresent, type Attempt } from './missing-jobs.ts';
 import type { ChangedJob } from './changed-job.ts';
