@@ -5,7 +5,7 @@ import type { AcceptedEvent, EventGroup } from '../event/event.ts';
 import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { RequestError, Unavailable, type RejectionReason } from '../kit/errors/request-error.ts';
-import type { ProducerLoad, ProducerMetrics } from '../kit/telemetry/producer-metrics.ts';
+import type { ProducerLoad, ProducerMetrics } from './producer-metrics.ts';
 import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { HeldEvents, type Held } from './job/held-events.ts';
 import { Claim, IdempotencyKeys, type Keyed } from './keys/idempotency.ts';

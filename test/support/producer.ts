@@ -1,7 +1,7 @@
 import { readConfig } from '../../internal/config/read.ts';
 import { ComponentGroup } from '../../internal/kit/lifecycle/group.ts';
 import { Registry } from '../../internal/kit/telemetry/metrics.ts';
-import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.ts';
+import { producerMetrics } from '../../internal/queue/producer-metrics.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { backlogLimits, backledgerSettings, producerLimits, producerSettings } from '../../internal/wiring/limits.ts';

@@ -3,7 +3,7 @@ import { together } from '../../../internal/store/apart.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { sql } from '../../../internal/store/sql.ts';
 import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
-import { controllerMetrics } from '../../../internal/kit/telemetry/controller-metrics.ts';
+import { controllerMetrics } from '../../../internal/controller/verdicts/controller-metrics.ts';
 import { createLogger } from '../../../internal/kit/telemetry/logger.ts';
 import { Ticker } from '../../../internal/controller/verdicts/ticker.ts';
 import { declare, emptyQueue } from '../../support/expectations.ts';
