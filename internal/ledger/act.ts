@@ -12,6 +12,11 @@ import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
  * - `retention-approved`: retention may drop the events of the days before `before`, in
  * `partitions` partitions, because a person, `by`, approved it.
  * - `manifest`: the archive got the manifest `object` of a `day`; `sha256` is that of its bytes.
+ * - `muted`, `unmuted`: notifications about an `automation`, or about all if it is absent, stopped
+ * `until` a time, or went on; `mute` is the id of the mute.
+ * - `alert-acknowledged`: somebody takes care of the `alert`, its id.
+ * - `run-closed`: somebody closed a run by hand; `event` is the id of the event that says so.
+ * - `note-written`: somebody wrote the `note`, its id, on a run.
  */
 export const actKinds = [
   'older-events-sealed',
@@ -19,6 +24,11 @@ export const actKinds = [
   'dead-letters-deleted',
   'retention-approved',
   'manifest',
+  'muted',
+  'unmuted',
+  'alert-acknowledged',
+  'run-closed',
+  'note-written',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
 

@@ -8,6 +8,7 @@ import { executionSteps, type StepsUntil } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
 import { asksFor, type Webhook } from './webhook-choice.ts';
+import { Mutes } from '../mutes.ts';
 
 /** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
 const mostSteps = 5_000;
@@ -71,6 +72,8 @@ async function enqueueSteps(
 ): Promise<Enqueued['behind']> {
   const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
   const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
+  if (asking.length === 0) return new Map();
+  const mutes = await Mutes.read(trx, before.until.getTime());
   const behind = new Map<string, string>();
   for (const [organization, own] of Map.groupBy(asking, (webhook) => webhook.organization)) {
     const from = new Date(before.behind.get(organization) ?? before.until);
@@ -78,7 +81,7 @@ async function enqueueSteps(
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
     const [until = from] = await turns.run(trx, [{ organization }], async () => {
       const steps = await executionSteps(trx, organization, { from, to, most: mostSteps });
-      return enqueueOf(trx, organization, steps, own, links);
+      return enqueueOf(trx, organization, steps, { webhooks: own, mutes, links });
     });
     if (until < watermark) behind.set(organization, until.toISOString());
   }
@@ -90,8 +93,7 @@ async function enqueueOf(
   trx: Transaction<Tables>,
   organization: string,
   { steps, until }: StepsUntil,
-  webhooks: readonly Webhook[],
-  links: ConsoleLinks,
+  { webhooks, mutes, links }: { webhooks: readonly Webhook[]; mutes: Mutes; links: ConsoleLinks },
 ): Promise<Date> {
   if (steps.length === 0) return until;
   const ids = [...new Set(steps.map(({ automationId }) => automationId))];
@@ -112,7 +114,7 @@ async function enqueueOf(
     const automation = automations.get(automationId);
     const subject = { automationId, owner: automation?.owner };
     const choosing = webhooks.filter((webhook) => asksFor(webhook, [`execution.${step.state}`], subject));
-    if (choosing.length === 0) continue;
+    if (choosing.length === 0 || mutes.until({ organization, automationId }, step.at.getTime()) !== undefined) continue;
     const event = executionEvent(step, organization, automation, links);
     messages.push(...choosing.map((webhook) => ({ webhook, automationId, event })));
   }
