@@ -15,8 +15,9 @@ import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { listActivity } from '../../internal/record/list-activity.ts';
 import { sendTest } from '../../internal/controller/notify/send-test.ts';
 import { overdueAfterHours } from '../../internal/event/outcome/overdue.ts';
-import { apiMetrics, type ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
-import { consoleMetrics, streamMetrics, type PoolFigures } from '../../internal/kit/telemetry/console-metrics.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { consoleMetrics, type PoolFigures } from '../../internal/record/console-metrics.ts';
+import { streamMetrics } from '../../internal/readapi/stream/stream-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
 import { createServers, serverSettings } from '../../internal/wiring/servers.ts';
@@ -33,6 +34,7 @@ export const consoleSettings = [
   'READ_CONCURRENCY',
   'STREAMS_PER_TOKEN',
   'STREAM_EVENTS_PER_SECOND',
+  'LEDGER_MAC_KEY',
 ] as const;
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;

@@ -16,12 +16,12 @@ import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { PingRuns } from '../../internal/queue/keys/ping-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { answerWithinMs, type Shards } from '../../internal/queue/shards/shards.ts';
-import { apiMetrics, type ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
-import { limitMetrics } from '../../internal/kit/telemetry/limit-metrics.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { limitMetrics } from '../../internal/intake/http/api-metrics.ts';
 import type { Registry } from '../../internal/kit/telemetry/metrics.ts';
-import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.ts';
-import { queueStatsMetrics } from '../../internal/kit/telemetry/queue-metrics.ts';
-import { rejectionMetrics } from '../../internal/kit/telemetry/rejection-metrics.ts';
+import { producerMetrics } from '../../internal/queue/producer-metrics.ts';
+import { queueStatsMetrics } from '../../internal/queue/queue-metrics.ts';
+import { rejectionMetrics } from '../../internal/intake/http/api-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
 import { backlogLimits, backledgerSettings, producerLimits, producerSettings } from '../../internal/wiring/limits.ts';
@@ -165,6 +165,7 @@ function createHandler(
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
+    othersWait: (organization) => producer.othersWait(organization),
     runs,
     named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,

@@ -3,7 +3,7 @@ import type { SettingName } from '../../internal/config/settings.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
+import type { ApiMetrics } from '../../internal/intake/http/api-metrics.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';

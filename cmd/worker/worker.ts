@@ -8,13 +8,13 @@ import { overflowQueue } from '../../internal/queue/keys/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { createStore, type Store } from '../../internal/store/store.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
 import {
-  consumerMetrics,
   maintenanceMetrics,
   maintenanceMetricsOf,
   overflowStoreMetrics,
   storeMetrics,
-} from '../../internal/kit/telemetry/worker-metrics.ts';
+} from '../../internal/worker/worker-metrics.ts';
 import { recordActs } from '../../internal/store/acts/record-acts.ts';
 import { ActRecorder } from '../../internal/worker/act-recorder.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';

@@ -1,3 +1,4 @@
+import { capturesOf } from '../intake/http/koa-router-quirks.ts';
 import { onClosed } from '../intake/http/on-closed.ts';
 import type { Context, PageRoute, ShowError } from '../intake/http/page-route.ts';
 import { decodeStrictly } from '../readapi/query.ts';
@@ -219,7 +220,7 @@ function refusalOf(
 
 /** @throws {RequestError} 404, the same whether the organization exists or not. */
 function organizationOf(ctx: Context, viewer: Viewer): string {
-  const [segment = ''] = ctx['captures'] as string[];
+  const [segment = ''] = capturesOf(ctx);
   const organization = decodeStrictly(segment);
   if (!(organization instanceof Fault) && maySee(viewer, organization)) return organization;
   throw nothingHere();

@@ -1,5 +1,5 @@
 import type { Context } from '../intake/http/page-route.ts';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
 import type { Streams } from '../readapi/stream/streams.ts';

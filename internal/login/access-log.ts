@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts';
 import type { AccessLogTable } from '../store/tables/access-log-table.ts';
 import { isDataError } from '../store/errors.ts';
 import { serveQuery } from './serve-query.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import { plainText } from '../kit/telemetry/plain-text.ts';
 

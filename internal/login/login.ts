@@ -1,5 +1,5 @@
 import type { Context, PageRoute } from '../intake/http/page-route.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Access, AccessLog, NoteEntry } from './access-log.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';

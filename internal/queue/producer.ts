@@ -4,7 +4,7 @@ import type { AcceptedEvent, EventGroup } from '../event/event.ts';
 import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { RequestError, Unavailable, type RejectionReason } from '../kit/errors/request-error.ts';
-import type { ProducerLoad, ProducerMetrics } from '../kit/telemetry/producer-metrics.ts';
+import type { ProducerLoad, ProducerMetrics } from './producer-metrics.ts';
 import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { HeldEvents, type Held } from './job/held-events.ts';
 import { Claim, IdempotencyKeys, type Keyed } from './keys/idempotency.ts';
@@ -73,6 +73,11 @@ export class Producer {
   get load(): ProducerLoad {
     const [main, overflow] = [this.#main.load, this.#overflow.load];
     return { inFlight: main.inFlight + overflow.inFlight, buffered: main.buffered + overflow.buffered };
+  }
+
+  /** True while events of other organizations wait for their answers. */
+  othersWait(organization: string): boolean {
+    return this.#held.hasOthers(organization);
   }
 
   /** Opens the queue if Redis is available; otherwise the first commit opens it. */

@@ -21,7 +21,7 @@ import type {
   LogTilesTable,
   LogTreesTable,
 } from './tables/ledger-tables.ts';
-import type { Settings } from './query-with-settings.ts';
+import type { Settings } from './pg-quirks.ts';
 import type { RunningExecutionsTable } from './tables/running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
 import type { ConsoleKeysTable } from './tables/console-keys-table.ts';

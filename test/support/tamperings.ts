@@ -41,6 +41,7 @@ const added = 'Event {id} is in the record, and not in the log: it was added.';
 const notSigned = 'The first {n} leaves of the log are not those that its checkpoint signed.';
 const notCosigned = 'The witness {…} has not cosigned the checkpoint.';
 const fewer = 'The log has {n} leaves, and a checkpoint of {n} leaves was signed.';
+const noLog = 'There is no log of {…}, and a checkpoint of {n} leaves was signed.';
 const otherOutcome = 'Execution {id} of automation {id} has another outcome than its events give.';
 const cut = 'A row of {…} has no whole leaves: it was changed.';
 const refusedLeaf = 'The leaf of event {id} waits with a MAC that no worker made: it was added.';
@@ -340,15 +341,15 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
           await sql`delete from ${sql.table(table)}`.execute(db);
         }
       },
-      found: { kept: [fewer], state: [fewer] },
+      found: { kept: [fewer], state: [fewer], exportState: [noLog] },
     },
     'adds an act': {
       tamper: (db) => {
-        const { id, createdAt } = anEvent();
+        const { id, createdAt } = anEvent({ createdAt: Date.now() - 2 * 3_600_000 });
         const act = writeAct({ ...anAct, id, at: new Date(createdAt) });
         return db.insertInto('log_acts').values({ organization: 'acme', id, act }).execute();
       },
-      found: { live: ['The act {id} is not in the log: it was added.'] },
+      found: everywhere('The act {id} is not in the log: it was added.'),
     },
     'changes an act': {
       tamper: async (db) => {

@@ -1,6 +1,6 @@
 import { WatchedFile } from '../watched-file.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { TokenMetrics } from '../../kit/telemetry/token-metrics.ts';
+import type { TokenMetrics } from './token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { readManifestFile } from './manifest-file.ts';
 import { explain } from './secret-refusal.ts';

@@ -6,7 +6,7 @@ import { Resource } from '../resource.ts';
 import { Settling } from '../settling.ts';
 import { defaultTimes, Supervision, type SupervisionTimes } from '../supervision.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { TokenMetrics } from '../../kit/telemetry/token-metrics.ts';
+import type { TokenMetrics } from './token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { refusalEvents } from './refusal-events.ts';
 import type { SecretManifest } from '../secret.ts';

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import compose from 'koa-compose';
-import { nameRoute } from '../http/route-name.ts';
+import { nameRoute, routesOf } from '../http/koa-router-quirks.ts';
 
 /**
  * Serves routes whose names are their paths: a request for exactly such a path goes straight to its
@@ -9,7 +9,7 @@ import { nameRoute } from '../http/route-name.ts';
  * each request.
  */
 export function exactRoutes(router: Router): Middleware {
-  const match = router.routes() as unknown as Middleware;
+  const match = routesOf(router);
   const routes = new Map<string, Map<string, Middleware>>();
   for (const { name = '', methods, stack } of router.stack) {
     const route = named(name, stack as Middleware[]);

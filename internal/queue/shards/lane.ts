@@ -1,5 +1,5 @@
 import type { AcceptedEvent } from '../../event/event.ts';
-import type { ProducerLoad, ProducerMetrics } from '../../kit/telemetry/producer-metrics.ts';
+import type { ProducerLoad, ProducerMetrics } from '../producer-metrics.ts';
 import type { SpanContext } from '../../kit/telemetry/tracing.ts';
 import { jobName } from '../queue-stats.ts';
 import { GroupCommit, type Callers, type GroupCommitLimits } from '../group-commit.ts';

@@ -6,8 +6,7 @@ import type { Act as LedgerAct } from '../../ledger/act.ts';
 import type { MacKey } from '../../ledger/mac.ts';
 import type { Database, Tables } from '../database.ts';
 import { appendAct } from '../ledger/append-act.ts';
-import { proofOf } from '../ledger/leaves-of-batch.ts';
-import { insertAndMerge } from '../record-events-statement.ts';
+import { recordEvents } from '../record-events.ts';
 import { sql, type Selectable, type Transaction } from '../sql.ts';
 import type { ActKind, ActsTable } from '../tables/acts-table.ts';
 
@@ -56,7 +55,7 @@ async function recordAct(trx: Transaction<Tables>, { organization, id }: Key, ma
   const [act] = rows;
   if (act === undefined) return;
   const events = act.kind === 'close' ? await closeRun(trx, act, macKey) : [];
-  if (macKey !== undefined) await appendAct(trx, macKey, { organization, by: act.made_by, ...loggedAs(act, events) });
+  await appendAct(trx, macKey, { organization, by: act.made_by, ...loggedAs(act, events) });
 }
 
 /** An act as the log keeps it: without the note, since it keeps acts forever. */
@@ -89,6 +88,6 @@ async function closeRun(
   const events = closingEvents({ automation_id, execution_id }, details.as, note, made_by).map((event) =>
     acceptEvent(event as EventRequest, organization, identify()),
   );
-  await insertAndMerge(events, { duplicates: 'refuse', proof: macKey && proofOf(events, macKey) }).execute(trx);
+  await recordEvents(trx, events, { macKey });
   return events;
 }

@@ -15,7 +15,7 @@ import { createIdentitySource } from '../../../internal/event/identity.ts';
 import { ComponentGroup } from '../../../internal/kit/lifecycle/group.ts';
 import { Producer } from '../../../internal/queue/producer.ts';
 import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
-import { producerMetrics } from '../../../internal/kit/telemetry/producer-metrics.ts';
+import { producerMetrics } from '../../../internal/queue/producer-metrics.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { eachDatabase } from '../../support/store.ts';
