@@ -20,6 +20,7 @@ import { nothingHere } from './path-ids.ts';
 import { execution, executionJson } from './screens/execution.ts';
 import { acknowledge, alert } from './screens/alert.ts';
 import { alerts } from './screens/alerts.ts';
+import { compare } from './screens/compare.ts';
 import { closeExecution, noteExecution } from './screens/execution-acts.ts';
 import { endMute, mute, mutes } from './screens/mutes.ts';
 import { executions } from './screens/executions.ts';
@@ -97,6 +98,7 @@ const screens: readonly Screen[] = [
   execution,
   executionJson,
   liveExecution,
+  compare,
   noteExecution,
   closeExecution,
   proof,
