@@ -169,7 +169,7 @@ export class Standalone implements Component {
     const owned = readConfig([...ownerSettings, ...tokenSettings], undefined, { TOKENS_FILE: this.#folder.tokens });
     const owners = await createOwnedTokens(owned, link);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
-    const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
+    const notifier = createNotifier(config, { db }, links, (channel) => source.secretsOf(channel), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
       createController(

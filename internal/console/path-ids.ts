@@ -19,8 +19,8 @@ export function executionIdOf({ ctx }: Visit): string {
   return segment(ctx['captures'], 2, storableText(1, 500));
 }
 
-/** The webhook in an address. @throws {RequestError} 404 for a malformed name. */
-export function webhookOf({ ctx }: Visit): { namespace: string; name: string } {
+/** The channel in an address. @throws {RequestError} 404 for a malformed name. */
+export function channelOf({ ctx }: Visit): { namespace: string; name: string } {
   const name = storableText(1, 253);
   return { namespace: segment(ctx['captures'], 1, name), name: segment(ctx['captures'], 2, name) };
 }

@@ -35,7 +35,7 @@ import type {
   TokensTable,
   TokenUsesTable,
 } from './tables/owners-tables.ts';
-import type { WebhooksTable } from './tables/webhooks-table.ts';
+import type { ChannelsTable } from './tables/channels-table.ts';
 
 /** The tables, as queries see them. */
 export interface Tables {
@@ -47,7 +47,7 @@ export interface Tables {
   console_keys: ConsoleKeysTable;
   access_log: AccessLogTable;
   automations: AutomationsTable;
-  webhooks: WebhooksTable;
+  channels: ChannelsTable;
   alerts: AlertsTable;
   alert_notices: AlertNoticesTable;
   deliveries: DeliveriesTable;

@@ -4,11 +4,11 @@ import type { Database } from './database.ts';
 
 /**
  * The role of every read query (docs/design/reading.md). A console whose user is in this role
- * can also keep sessions, read its keys, append to the access log, and send tests of webhooks.
+ * can also keep sessions, read its keys, append to the access log, and send tests of channels.
  */
 export const readerRole = 'runledger_reader';
 
-/** Stands for the automation in a notification about none: a test of a webhook. */
+/** Stands for the automation in a notification about none: a test of a channel. */
 export const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /** The tables that the role reads: rows of one organization. */
@@ -18,7 +18,7 @@ const readTables = [
   'executions',
   'running_executions',
   'automations',
-  'webhooks',
+  'channels',
   'alerts',
   'alert_notices',
   'deliveries',
@@ -68,7 +68,7 @@ const readerRoleCanLogIn = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
 )`;
 
-/** True if the role can put tests of webhooks into the outbox, and nothing else. */
+/** True if the role can put tests of channels into the outbox, and nothing else. */
 const readerRoleCanTest = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)}
     and has_table_privilege(oid, to_regclass('deliveries'), 'INSERT')

@@ -7,7 +7,7 @@ import { declaredOf } from './declared-of.ts';
 import { executionSteps, type StepsUntil } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
-import { asksFor, type Webhook } from './webhook-choice.ts';
+import { asksFor, type Channel } from './channel-choice.ts';
 
 /** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
 const mostSteps = 5_000;
@@ -69,10 +69,10 @@ async function enqueueSteps(
   links: ConsoleLinks,
   turns: Turns,
 ): Promise<Enqueued['behind']> {
-  const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
-  const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
+  const channels = await trx.selectFrom('channels').selectAll().execute();
+  const asking = channels.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
   const behind = new Map<string, string>();
-  for (const [organization, own] of Map.groupBy(asking, (webhook) => webhook.organization)) {
+  for (const [organization, own] of Map.groupBy(asking, (channel) => channel.organization)) {
     const from = new Date(before.behind.get(organization) ?? before.until);
     const isHeld = held?.organizations.includes(organization) === true;
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
@@ -90,7 +90,7 @@ async function enqueueOf(
   trx: Transaction<Tables>,
   organization: string,
   { steps, until }: StepsUntil,
-  webhooks: readonly Webhook[],
+  channels: readonly Channel[],
   links: ConsoleLinks,
 ): Promise<Date> {
   if (steps.length === 0) return until;
@@ -111,10 +111,10 @@ async function enqueueOf(
     const { automationId } = step;
     const automation = automations.get(automationId);
     const subject = { automationId, owner: automation?.owner };
-    const choosing = webhooks.filter((webhook) => asksFor(webhook, [`execution.${step.state}`], subject));
+    const choosing = channels.filter((channel) => asksFor(channel, [`execution.${step.state}`], subject));
     if (choosing.length === 0) continue;
     const event = executionEvent(step, organization, automation, links);
-    messages.push(...choosing.map((webhook) => ({ webhook, automationId, event })));
+    messages.push(...choosing.map((channel) => ({ channel, automationId, event })));
   }
   await insertMessages(trx, messages);
   const isWhole = last === steps.at(-1)?.at;

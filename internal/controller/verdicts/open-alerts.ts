@@ -14,11 +14,11 @@ interface AlertRow extends AutomationKey {
   resolved_at: Date | null;
   resolved_reason: string | null;
   declared: AlertedAutomation | null;
-  told_webhooks: [string, string][] | null;
+  told_channels: [string, string][] | null;
 }
 
 const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence, a.reason, a.facts, a.opened_at,
-  a.resolved_at, a.resolved_reason, a.declared, a.told_webhooks`;
+  a.resolved_at, a.resolved_reason, a.declared, a.told_channels`;
 
 /** An alert, with what was declared about its automation when it opened. */
 export interface OpenedAlert {
@@ -129,7 +129,7 @@ function resolutionOf(row: AlertRow): Transition {
     change: 'resolved',
     alert: alertOf(row),
     automation: row.declared ?? undefined,
-    toldWebhooks: row.told_webhooks ?? [],
+    toldChannels: row.told_channels ?? [],
   };
 }
 
