@@ -8,6 +8,7 @@ import { declaredOf } from './declared-of.ts';
 import { executionSteps, type ExecutionStep, type StepsUntil } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
+import { Mutes } from '../mutes.ts';
 import { asksFor, asksForOfOwner, type Webhook } from './webhook-choice.ts';
 
 /** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
@@ -72,6 +73,8 @@ async function enqueueSteps(
 ): Promise<Enqueued['behind']> {
   const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
   const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
+  if (asking.length === 0) return new Map();
+  const mutes = await Mutes.read(trx, before.until.getTime());
   const behind = new Map<string, string>();
   for (const [organization, own] of Map.groupBy(asking, (webhook) => webhook.organization)) {
     const from = new Date(before.behind.get(organization) ?? before.until);
@@ -79,7 +82,7 @@ async function enqueueSteps(
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
     const [until = from] = await turns.run(trx, [{ organization }], async () => {
       const steps = await executionSteps(trx, organization, { from, to, most: mostSteps });
-      return enqueueOf(trx, organization, steps, own, links);
+      return enqueueOf(trx, organization, steps, { webhooks: own, mutes, links });
     });
     if (until < watermark) behind.set(organization, until.toISOString());
   }
@@ -91,8 +94,7 @@ async function enqueueOf(
   trx: Transaction<Tables>,
   organization: string,
   { steps, until }: StepsUntil,
-  webhooks: readonly Webhook[],
-  links: ConsoleLinks,
+  { webhooks, mutes, links }: { webhooks: readonly Webhook[]; mutes: Mutes; links: ConsoleLinks },
 ): Promise<Date> {
   if (steps.length === 0) return until;
   const ids = [...new Set(steps.map(({ automationId }) => automationId))];
@@ -114,6 +116,7 @@ async function enqueueOf(
     const { automationId, state } = step;
     const automation = automations.get(automationId);
     const subject = { automationId, owner: automation?.owner };
+    if (mutes.until({ organization, automationId }, step.at.getTime()) !== undefined) continue;
     const kind = `execution.${state}`;
     const event = executionEvent(step, organization, automation, links);
     for (const webhook of webhooks) {

@@ -7,7 +7,9 @@ import { sql, type Transaction } from '../../store/sql.ts';
 import { lockState, saveState, type ControllerState } from './controller-state.ts';
 import { listDue, makeDue, postpone, type AutomationKey } from './due-automations.ts';
 import { evaluateDue } from './evaluate-due.ts';
-import { listUndeclared, resolveAlerts } from './open-alerts.ts';
+import { Mutes } from '../mutes.ts';
+import { KeepBack } from './keep-back.ts';
+import { listUndeclared, release, resolveAlerts } from './open-alerts.ts';
 import { keepGaps, TickGaps } from './record-gaps.ts';
 import type { TickListener } from './tick-listener.ts';
 import { followUndeclared } from './undeclared.ts';
@@ -112,8 +114,12 @@ async function evaluateUpTo(
   const due = await listDue(trx, times);
   await makeDue(trx, held?.organizations ?? []);
   // In parts, because 10,000 transitions would take 10 MB.
-  const record = async (part: readonly Transition[]): Promise<number> => {
+  const tell = async (part: readonly Transition[]): Promise<void> => {
     if (part.length > 0) for (const listener of listeners) await listener.recordTransitions(trx, part);
+  };
+  const keepBack = new KeepBack(await Mutes.read(trx, from, schedules), { now: before.now, watermark });
+  const record = async (part: readonly Transition[]): Promise<number> => {
+    await tell(await keepBack.divide(trx, part));
     return part.length;
   };
   const at = watermark;
@@ -129,6 +135,15 @@ async function evaluateUpTo(
       evaluated += keys.length;
     }
   }
+  const released = await keepBack.released(trx);
+  await turns.run(trx, released, async (part) =>
+    tell(
+      await release(
+        trx,
+        part.map(({ id }) => id),
+      ),
+    ),
+  );
   for (const listener of listeners) await listener.recordTick(trx, watermark, held, turns);
   await postpone(trx, late);
   await makeDue(trx, [...turns.setAside.keys()]);
