@@ -25,7 +25,7 @@ import { answerWithinMs, type Shards } from './shards/shards.ts';
  */
 const intervalMs = 3;
 
-/** How long the encoding of a large job rests after a step while events of others wait, in ms. */
+/** How long the encoding of a large job rests after a step while others send events, in ms. */
 const restMs = 4;
 
 /** The answer to callers whose event may be lost. */
@@ -60,7 +60,7 @@ export class Producer {
   constructor(options: ProducerOptions) {
     this.#options = options;
     const limits = { ...options.limits, intervalMs, answerWithinMs };
-    const rest = (organization: string) => (this.othersWait(organization) ? sleep(restMs) : nextTurn());
+    const rest = (organization: string) => (this.othersSend(organization) ? sleep(restMs) : nextTurn());
     this.#main = new Lane({ ...options, limits, rest });
     this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane({ ...options, limits, rest });
@@ -80,8 +80,8 @@ export class Producer {
     return { inFlight: main.inFlight + overflow.inFlight, buffered: main.buffered + overflow.buffered };
   }
 
-  /** True while events of other organizations wait for their answers. */
-  othersWait(organization: string): boolean {
+  /** As {@link HeldEvents.hasOthers}. */
+  othersSend(organization: string): boolean {
     return this.#held.hasOthers(organization);
   }
 
