@@ -1,7 +1,7 @@
 import { isGiven, readConfig, type Config } from '../../internal/config/read.ts';
 import { Notifier, type NotifierOptions } from '../../internal/controller/notify/notifier.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { NotifyMetrics } from '../../internal/kit/telemetry/notify-metrics.ts';
+import type { NotifyMetrics } from '../../internal/controller/notify/notify-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 
 /** The settings of notifications. */

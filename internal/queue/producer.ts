@@ -1,11 +1,11 @@
-import { Rounds } from '../kit/async/batches.ts';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Repeating } from '../kit/async/repeating.ts';
 import { within } from '../kit/async/within.ts';
 import type { AcceptedEvent, EventGroup } from '../event/event.ts';
 import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { RequestError, Unavailable, type RejectionReason } from '../kit/errors/request-error.ts';
-import type { ProducerLoad, ProducerMetrics } from '../kit/telemetry/producer-metrics.ts';
+import type { ProducerLoad, ProducerMetrics } from './producer-metrics.ts';
 import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { HeldEvents, type Held } from './job/held-events.ts';
 import { Claim, IdempotencyKeys, type Keyed } from './keys/idempotency.ts';
@@ -27,6 +27,9 @@ const intervalMs = 3;
 
 /** Time between two looks for keys that are too old, in ms. */
 const sweepMs = 60_000;
+
+/** How long the encoding of a large job rests after a step while events of others wait, in ms. */
+const restMs = 4;
 
 /** The answer to callers whose event may be lost. */
 const notNow = 'Events cannot be stored safely at the moment.';
@@ -53,7 +56,6 @@ export class Producer {
   /** For organizations beyond their share; unused without `overflow`. */
   readonly #overflow: Lane;
   readonly #keys: IdempotencyKeys;
-  readonly #rounds: Rounds;
   readonly #held: HeldEvents;
   readonly #sweeps = new Repeating(async () => {
     await this.#keys.sweep();
@@ -64,23 +66,28 @@ export class Producer {
   constructor(options: ProducerOptions) {
     this.#options = options;
     const limits = { ...options.limits, intervalMs, answerWithinMs };
+    const rest = (organization: string) => (this.othersWait(organization) ? sleep(restMs) : nextTurn());
     const { shards, idempotencyHours, callers } = options;
-    this.#rounds = new Rounds(callers);
     this.#keys = new IdempotencyKeys({
       ...keyPlaces(shards.all, options.replicaAcks),
       keptMs: idempotencyHours * 3_600_000,
       callers,
       isFull: () => shards.keysFull,
     });
-    this.#main = new Lane({ ...options, keys: this.#keys, limits });
+    this.#main = new Lane({ ...options, keys: this.#keys, limits, rest });
     this.#held = new HeldEvents(limits);
-    this.#overflow = createOverflowLane({ ...options, keys: this.#keys }, limits);
+    this.#overflow = createOverflowLane({ ...options, keys: this.#keys, limits, rest });
   }
 
   /** The commits and events under way. */
   get load(): ProducerLoad {
     const [main, overflow] = [this.#main.load, this.#overflow.load];
     return { inFlight: main.inFlight + overflow.inFlight, buffered: main.buffered + overflow.buffered };
+  }
+
+  /** True while events of other organizations wait for their answers. */
+  othersWait(organization: string): boolean {
+    return this.#held.hasOthers(organization);
   }
 
   /** Opens the queue if Redis is available; otherwise the first commit opens it. */
@@ -197,9 +204,7 @@ export class Producer {
     const [only, ...others] = groups;
     const isOne = only !== undefined && others.length === 0 && hasKey(only);
     if (isOne && this.#keys.joinJobs) return [await this.#addKeyed(only, lane, bytes)];
-    return groups.some(hasKey)
-      ? this.#rounds.join(() => this.#enqueueReserving(groups, which, lane))
-      : this.#enqueueReserving(groups, which, lane);
+    return this.#enqueueReserving(groups, which, lane);
   }
 
   /** The key and the job of the events are written together. */
@@ -265,8 +270,8 @@ export class Producer {
 }
 
 /** The overflow lane has one commit at a time, and a quarter of the buffer. */
-function createOverflowLane(options: ProducerOptions & Pick<LaneOptions, 'keys'>, limits: GroupCommitLimits): Lane {
-  const { metrics } = options;
+function createOverflowLane(options: ProducerOptions & Pick<LaneOptions, 'keys' | 'limits' | 'rest'>): Lane {
+  const { metrics, limits } = options;
   const notes = options.shards.all.map(({ redis, queueName }) => new OverflowNotes(redis, queueName));
   return new Lane({
     ...options,

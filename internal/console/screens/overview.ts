@@ -5,6 +5,7 @@ import { stripRuns } from '../charts/strip.ts';
 import { stateChart } from '../charts/state-chart.ts';
 import { automationViews, healthOf, type Health } from '../health.ts';
 import { count, formatNumber, formatShare } from '../parts/format.ts';
+import { muteNotice } from '../parts/acts.ts';
 import { icon } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
 import { attentionsOf } from '../attention.ts';
@@ -54,7 +55,7 @@ async function readOverview(
   const { record, overdueAfterMs } = console;
   const steps = stepsOf(window, now, zone);
   const overdueBefore = new Date(now - overdueAfterMs);
-  const [counted, running, runs, errors, declared, overdue, behind] = await Promise.all([
+  const [counted, running, runs, errors, declared, overdue, behind, mutes, acknowledged] = await Promise.all([
     record.countExecutions(organization, steps),
     record.countRunning(organization, overdueBefore),
     record.newestRuns(organization, runsForHealth),
@@ -62,6 +63,8 @@ async function readOverview(
     record.listDeclarations(organization),
     readOverdue(organization, now, console),
     readBehind(console, organization),
+    record.listMutes(organization),
+    record.listAcknowledged(organization),
   ]);
   const healths = runs.flatMap(healthOf);
   const views = automationViews(healths, declared);
@@ -80,6 +83,8 @@ async function readOverview(
     errors: errors.items,
     attentions: attentionsOf(views, overdue),
     behind,
+    mutes,
+    acknowledged,
     names: namesOf(declared),
   };
 }
@@ -172,7 +177,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
         mark: '',
       })}
     </div>
-    ${attentionList(data, visit, site)}
+    ${muteNotice(data.mutes, visit, site, (id) => data.names.get(id))} ${attentionList(data, visit, site)}
     <section class="card" aria-labelledby="chart-title">
       <header>
         <h2 id="chart-title">Executions by state</h2>

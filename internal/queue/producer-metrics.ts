@@ -1,7 +1,10 @@
-import { Distribution, TalliedHistogram } from './distribution.ts';
-import { EventTally } from './event-tally.ts';
-import { batchBuckets, Counter, durationBuckets, Gauge, type Registry } from './metrics.ts';
-import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel } from './organization-label.ts';
+import { Distribution, TalliedHistogram } from '../kit/telemetry/distribution.ts';
+import { batchBuckets, Counter, durationBuckets, metricsIn, type Registry } from '../kit/telemetry/metrics.ts';
+import {
+  createOrganizationLabel,
+  defaultOrganizations,
+  type OrganizationLabel,
+} from '../kit/telemetry/organization-label.ts';
 
 export type ProducerMetrics = ReturnType<typeof producerMetrics>;
 
@@ -29,18 +32,16 @@ export function producerMetrics(
   };
   showTallies(registry, tallies);
   showLoad(registry, load);
-  const registers = [registry];
-  const replays = new Counter({
-    name: 'runledger_idempotent_replays_total',
-    help: 'Events answered with the result of an earlier request that had the same Idempotency-Key. Many: callers time out before the answer.',
-    registers,
-  });
-  const overflowed = new Counter({
-    name: 'runledger_overflowed_events_total',
-    help: 'Events sent to the overflow lane because their organization was beyond OVERFLOW_RATE. They delay nobody else.',
-    labelNames: ['organization'] as const,
-    registers,
-  });
+  const { counter } = metricsIn(registry);
+  const replays = counter(
+    'runledger_idempotent_replays_total',
+    'Events answered with the result of an earlier request that had the same Idempotency-Key. Many: callers time out before the answer.',
+  );
+  const overflowed = counter(
+    'runledger_overflowed_events_total',
+    'Events sent to the overflow lane because their organization was beyond OVERFLOW_RATE. They delay nobody else.',
+    ['organization'],
+  );
   /** `organization` maps an organization to its label value. */
   return {
     ...tallies,
@@ -87,21 +88,38 @@ function showTallies(registry: Registry, { accepted, batchSize, commitSeconds }:
 }
 
 function showLoad(registry: Registry, load: () => ProducerLoad): void {
-  // Constructed for the effect: a metric lives in its registry.
-  void new Gauge({
-    name: 'runledger_commits_in_flight',
-    help: 'Commits to Redis under way now. At 4 all the time, Redis is the bottleneck.',
-    registers: [registry],
-    collect() {
-      this.set(load().inFlight);
-    },
-  });
-  void new Gauge({
-    name: 'runledger_events_buffered',
-    help: 'Events waiting for a commit now. Past 20,000 ingest answers 503.',
-    registers: [registry],
-    collect() {
-      this.set(load().buffered);
-    },
-  });
+  const { readGauge } = metricsIn(registry);
+  readGauge(
+    'runledger_commits_in_flight',
+    'Commits to Redis under way now. At 4 all the time, Redis is the bottleneck.',
+    (gauge) => gauge.set(load().inFlight),
+  );
+  readGauge('runledger_events_buffered', 'Events waiting for a commit now. Past 20,000 ingest answers 503.', (gauge) =>
+    gauge.set(load().buffered),
+  );
+}
+
+/** Events of one kind and organization. */
+interface Series {
+  readonly labels: { readonly kind: string; readonly organization: string };
+  count: number;
+}
+
+/** Counts events by organization and kind as plain numbers, formatted at a scrape. */
+export class EventTally {
+  readonly #organizations = new Map<string, Series[]>();
+
+  /** Adds one event. The caller bounds the values of the label `organization`. */
+  add(organization: string, kind: string): void {
+    const all = this.#organizations.get(organization) ?? [];
+    if (all.length === 0) this.#organizations.set(organization, all);
+    const known = all.find(({ labels }) => labels.kind === kind);
+    if (known === undefined) all.push({ labels: { kind, organization }, count: 1 });
+    else known.count += 1;
+  }
+
+  /** The counts so far, for kinds that occurred. */
+  series(): Iterable<Series> {
+    return [...this.#organizations.values()].flat();
+  }
 }

@@ -1,5 +1,4 @@
-import { gaugeOf } from './database-label.ts';
-import { Counter, Gauge, type Registry, unknownAtFirst } from './metrics.ts';
+import { Counter, Gauge, gaugeOf, type Registry, unknownAtFirst } from '../../kit/telemetry/metrics.ts';
 
 export type NotifyMetrics = ReturnType<typeof notifyMetricsOf>;
 

@@ -1,5 +1,15 @@
 import { Query, type PoolClient, type QueryResult } from 'pg';
 
+/*
+ * What we use of pg beyond its documentation; test/unit/quirks.test.ts names the version.
+ */
+
+/** The messages of errors without a code: for a lost connection, and for none in time. */
+export const lostConnection = /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered/;
+
+/** The message of a statement that took longer than `query_timeout`. */
+export const readTimeout = 'Query read timeout';
+
 /** A statement that sets settings of its transaction. Its parameters are texts. */
 export interface Settings {
   text: string;

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry, unknownAtFirst } from './metrics.ts';
+import { Counter, Gauge, type Registry, unknownAtFirst } from '../../kit/telemetry/metrics.ts';
 
 export type AutomationMetrics = ReturnType<typeof automationMetrics>;
 
