@@ -61,7 +61,7 @@ export interface ConsoleExtras {
   visitors?: Visitors | undefined;
 }
 
-/** Wires the console: Postgres → readers. The caller opens and closes the databases. */
+/** Wires the console: Postgres → readers. The caller opens the databases, and starts the tokens. */
 export function createConsole(
   config: Omit<ConsoleConfig, 'PORT'> & { PORT: number | undefined },
   database: ConsoleDatabase,
@@ -141,6 +141,6 @@ export function createConsole(
   });
   const servers = createServers(config, { handler, fastPath: false, logger });
   // Streams end first, since servers wait for their answers.
-  const components = [...watches, tokens, ...login.components, inParallel('servers', servers), streams];
+  const components = [...watches, ...login.components, inParallel('servers', servers), streams];
   return { component: new ComponentGroup('console', components, logger), servers };
 }

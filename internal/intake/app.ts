@@ -39,9 +39,9 @@ export function createApi(options: ApiOptions): Handler {
   const charge = (organization: string, events: number): void => limiter.charge(organization, events);
   const bodies = new Bodies({ charge, othersWait: options.othersWait });
   const limitRefusals = createRefusalLimiter();
-  const onRefused: ServeOptions['onRefused'] = (ctx, error) => {
-    bodies.drop(ctx);
-    return limitRefusals(ctx, error);
+  const onRefused: ServeOptions['onRefused'] = async (ctx, error) => {
+    await bodies.drop(ctx);
+    await limitRefusals(ctx, error);
   };
   return serveRouter(
     createRouter({ ...charging(naming(options), limiter), bodies }, limiter),

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Rounds } from '../kit/async/batches.ts';
 import { within } from '../kit/async/within.ts';
 import type { AcceptedEvent, EventGroup } from '../event/event.ts';
@@ -10,7 +11,7 @@ import { HeldEvents, type Held } from './job/held-events.ts';
 import { Claim, IdempotencyKeys, type Keyed } from './keys/idempotency.ts';
 import { keyPlaces } from './keys/idempotency-places.ts';
 import { overflowQueue } from './keys/keys.ts';
-import { Lane } from './shards/lane.ts';
+import { Lane, type LaneOptions } from './shards/lane.ts';
 import type { Overflow } from './admission/overflow.ts';
 import { OverflowNotes } from './admission/overflow-notes.ts';
 import type { QueueConnectionOptions } from './queue-connection.ts';
@@ -23,6 +24,9 @@ import { answerWithinMs, type Shards } from './shards/shards.ts';
  * wait.
  */
 const intervalMs = 3;
+
+/** How long the encoding of a large job rests after a step while events of others wait, in ms. */
+const restMs = 4;
 
 /** The answer to callers whose event may be lost. */
 const notNow = 'Events cannot be stored safely at the moment.';
@@ -56,9 +60,10 @@ export class Producer {
   constructor(options: ProducerOptions) {
     this.#options = options;
     const limits = { ...options.limits, intervalMs, answerWithinMs };
-    this.#main = new Lane({ ...options, limits });
+    const rest = (organization: string) => (this.othersWait(organization) ? sleep(restMs) : nextTurn());
+    this.#main = new Lane({ ...options, limits, rest });
     this.#held = new HeldEvents(limits);
-    this.#overflow = createOverflowLane(options, limits);
+    this.#overflow = createOverflowLane({ ...options, limits, rest });
     const { shards, idempotencyHours, callers } = options;
     this.#rounds = new Rounds(callers);
     this.#keys = new IdempotencyKeys(
@@ -240,8 +245,8 @@ export class Producer {
 }
 
 /** The overflow lane has one commit at a time, and a quarter of the buffer. */
-function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits): Lane {
-  const { metrics } = options;
+function createOverflowLane(options: ProducerOptions & Pick<LaneOptions, 'limits' | 'rest'>): Lane {
+  const { metrics, limits } = options;
   const notes = options.shards.all.map(({ redis, queueName }) => new OverflowNotes(redis, queueName));
   return new Lane({
     ...options,

@@ -140,6 +140,17 @@ describe('verify', () => {
     });
   }
 
+  it('says that a schema before that of the record shows it other tables', async () => {
+    const { db, url } = database;
+    await sql`create schema shadow`.execute(db);
+    await sql`create table shadow.events as table events`.execute(db);
+    const own = new URL(url);
+    own.searchParams.set('options', '-c search_path=shadow,public');
+    expect((await runVerify(own.href, [])).stdout).to.contain(
+      'The database has tables of these names in the schemas public, shadow; only those of public were checked.\n',
+    );
+  });
+
   it('keeps the newest checkpoint that it has verified, for this user only', async () => {
     const { db } = database;
     const state = files.path('newest');

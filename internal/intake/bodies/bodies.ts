@@ -173,9 +173,9 @@ export class Bodies {
     this.#options.charge(organizationOf(ctx), events);
   }
 
-  /** Drops the body of a refused request; see {@link DroppedBodies}. */
-  drop(ctx: Context): void {
-    this.#dropped.drop(ctx, organizationOf(ctx));
+  /** Drops the body of a refused request; see {@link DroppedBodies.drop}. */
+  drop(ctx: Context): Promise<void> | undefined {
+    return this.#dropped.drop(ctx, organizationOf(ctx));
   }
 
   /** Resolves in the next turn of the organization, so that dropped pieces wait for it too. */

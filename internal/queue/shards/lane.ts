@@ -2,13 +2,16 @@ import type { AcceptedEvent } from '../../event/event.ts';
 import type { ProducerLoad, ProducerMetrics } from '../producer-metrics.ts';
 import type { SpanContext } from '../../kit/telemetry/tracing.ts';
 import { jobName } from '../queue-stats.ts';
-import { GroupCommit, type Callers, type GroupCommitLimits } from '../group-commit.ts';
+import { GroupCommit, heldBytesOf, type Callers, type GroupCommitLimits } from '../group-commit.ts';
 import { encodeJob, encodeLargeJob } from '../job/job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from '../queue-connection.ts';
 import type { Shards } from './shards.ts';
 
 /** Memory of events, in bytes, from which a job is encoded in steps. */
 const largeJob = 524_288;
+
+/** Most concurrent commits of large requests. */
+const largeCommits = 2;
 
 export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'queueName'> {
   shards: Pick<Shards, 'all' | 'put'>;
@@ -18,6 +21,8 @@ export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'que
   callers: Callers;
   /** True puts each event's seal into its job. Default: false. */
   seals?: boolean | undefined;
+  /** Resolves when the next step of a large job of this organization may run. */
+  rest: (organization: string) => Promise<unknown>;
   metrics: ProducerMetrics;
   /** Runs before the job of a commit is added to a shard; an error fails the commit there. */
   before?: (events: readonly AcceptedEvent[], shard: number) => Promise<void>;
@@ -31,6 +36,8 @@ export class Lane {
   /** By shard index. */
   readonly #queues: readonly QueueConnection[];
   readonly #groupCommit: GroupCommit;
+  /** For requests that are a large job by themselves, so that no other waits for their commits. */
+  readonly #largeCommit: GroupCommit;
   /** The span that was active when each event was added. */
   readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
 
@@ -40,17 +47,17 @@ export class Lane {
     this.#queues = shards.all.map(
       ({ redis, queueName }) => new QueueConnection({ ...options, redis, queueName: queueOf(queueName) }),
     );
-    this.#groupCommit = new GroupCommit(
-      (events, bytes) => this.#commit(events, bytes),
-      options.limits,
-      options.callers,
-    );
+    const { limits, callers } = options;
+    const commit = (events: AcceptedEvent[], bytes: number): Promise<void> => this.#commit(events, bytes);
+    this.#groupCommit = new GroupCommit(commit, limits, callers);
+    const commitsInFlight = Math.min(largeCommits, limits.commitsInFlight);
+    this.#largeCommit = new GroupCommit(commit, { ...limits, commitsInFlight }, callers);
   }
 
   /** The commits and events under way. */
   get load(): ProducerLoad {
-    const { inFlight, buffered } = this.#groupCommit;
-    return { inFlight, buffered };
+    const [common, large] = [this.#groupCommit, this.#largeCommit];
+    return { inFlight: common.inFlight + large.inFlight, buffered: common.buffered + large.buffered };
   }
 
   /** Opens the queue where Redis is available; elsewhere the first commit opens it. */
@@ -60,16 +67,16 @@ export class Lane {
 
   /** Finishes the commits under way, then closes the queue. */
   async stop(): Promise<void> {
-    await this.#groupCommit.drain();
+    await Promise.all([this.#groupCommit.drain(), this.#largeCommit.drain()]);
     await Promise.all(this.#queues.map((queue) => queue.close()));
   }
 
   /** Adds the events to one commit; see {@link GroupCommit.add}. */
-  add(events: readonly AcceptedEvent[], bytes?: number): Promise<void> {
+  add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events)): Promise<void> {
     const point = this.#options.tracing?.currentSpan();
     const [first] = events;
     if (point !== undefined && first !== undefined) this.#points.set(first, point);
-    return this.#groupCommit.add(events, bytes);
+    return (bytes > largeJob ? this.#largeCommit : this.#groupCommit).add(events, bytes);
   }
 
   async #commit(events: AcceptedEvent[], bytes: number): Promise<void> {
@@ -93,7 +100,8 @@ export class Lane {
     const connection = this.#queues[shard];
     if (connection === undefined) throw new Error('the queue has no such shard');
     const queue = await connection.open();
-    const options = { seals: this.#options.seals };
+    const { seals, rest } = this.#options;
+    const options = { seals, rest: () => rest(events[0]?.organization ?? '') };
     const data = bytes > largeJob ? await encodeLargeJob(events, options) : encodeJob(events, options);
     await queue.add(jobName(events.length), data);
   }
