@@ -22,6 +22,7 @@ import { sql } from '../../../internal/store/sql.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
+import { killedAt } from '../../support/killed-at.ts';
 import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
@@ -35,18 +36,6 @@ function declaredIn(organization: string): DeclaredAutomation {
   const named = { namespace: organization, name: 'nightly', displayName: '', owner: '' };
   const rest = { links: [], expect: undefined, alertLabels: {}, suspend: false };
   return { organization, automationId: invoices, uid: organization, generation: 1, ...named, ...rest };
-}
-
-/** The database, whose statement of a number fails: as if the process were killed there. */
-function killedAt(db: Database, counter: { left: number }): Database {
-  return db.withPlugin({
-    transformQuery({ node }) {
-      counter.left -= 1;
-      if (counter.left === 0) throw new Error('killed');
-      return node;
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  });
 }
 
 /** The database; something happens once, when it has answered the first statement with a text. */
