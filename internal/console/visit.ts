@@ -2,6 +2,7 @@ import type { Context } from '../intake/http/page-route.ts';
 import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
+import type { ManageOptions } from '../readapi/manage-request.ts';
 import type { Streams } from '../readapi/stream/streams.ts';
 import type { MakePage } from './layout.ts';
 import type { PageZone } from './page-zone.ts';
@@ -40,9 +41,7 @@ export interface Console {
   /** What owners declare in the console, and how it is written as a file of resources. */
   automations: {
     get(organization: string, automationId: string): Promise<unknown>;
-    save(organization: string, automationId: string, spec: object): Promise<boolean>;
-    remove(organization: string, automationId: string): Promise<void>;
-  };
+  } & ManageOptions['automations'];
   toYaml: (value: unknown) => string;
   /** The newest entries of an organization's access log, before a position. */
   listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;

@@ -17,6 +17,7 @@ const filters = { ...automationFilter, ...windowFilter } as const;
 export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof filters, InWindow<AutomationPosition>>({
     path: '/v1/automations/',
+    scopes: ['read', 'manage'],
     publicUrl,
     changesAlways: true,
     filters,

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer.ts';
+import { sealProof, type Proof } from '../../internal/cluster/tokens/sealed-proof.ts';
+import { digestOf } from '../../internal/cluster/tokens/token-entry.ts';
 import type { TokenWriter } from '../../internal/cluster/tokens/token-writer.ts';
 import { TokenKeeper, type WaitingUses } from '../../internal/controller/tokens/token-keeper.ts';
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
@@ -57,6 +59,23 @@ export async function formOf(browser: Browser, path: string, action = path): Pro
 /** The token that a page shows once. */
 export function shownToken({ body }: Answer): string {
   return /<pre data-token>([^<]+)</.exec(body)?.[1] ?? '';
+}
+
+/** The public key of the controller that acts on requests. */
+export async function keyOf({ database }: Pick<SuiteLogin, 'database'>): Promise<string> {
+  const row = database.db.selectFrom('token_keeper').select('public_key');
+  const read = async (): Promise<string> => (await row.executeTakeFirst())?.public_key ?? '';
+  await until('a key', async () => (await read()) !== '');
+  return read();
+}
+
+/** A request for a token of `acme`, as a console that was taken over could write it. */
+export async function sealedRequest(key: string, name: string, proof: Proof) {
+  const id = crypto.randomUUID();
+  const act = 'issue' as const;
+  const request = { id, organization: 'acme', act, digest: digestOf(`a token: ${id}`), kind: 'write' as const };
+  const row = { ...request, name, expires_at: null };
+  return { ...row, proof: await sealProof(key, row, proof) };
 }
 
 /** Resolves when the requests of owners are answered. */

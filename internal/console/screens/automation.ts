@@ -11,7 +11,7 @@ import { nameOf } from '../parts/verdicts.ts';
 import { expectations } from './expectations.ts';
 import { consoleNamespace } from '../../expectation/read-automation.ts';
 import { owns } from '../viewer.ts';
-import { isElsewhere } from './manage-automation.ts';
+import { isElsewhere } from '../../readapi/manage-automations.ts';
 import { automationOf, nothingHere } from '../path-ids.ts';
 import { count, formatDuration, formatNumber, formatShare, shortenUuid } from '../parts/format.ts';
 import { copyButton } from '../parts/ids.ts';

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AutomationSpec, DeclaredExpectation } from '../../expectation/automation.ts';
 import { describeExpectation } from '../../expectation/describe-expectation.ts';
-import { consoleNamespace, readAutomation } from '../../expectation/read-automation.ts';
+import { readAutomation } from '../../expectation/read-automation.ts';
 import { Schedules } from '../../expectation/schedules.ts';
 import { html, type Content, type Html } from '../../kit/html/html.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { uuid } from '../../readapi/parameters.ts';
+import { declareAutomations, isElsewhere } from '../../readapi/manage-automations.ts';
 import { readQuery } from '../../readapi/query.ts';
 import { leadTo } from '../../login/page.ts';
 import type { Declaration } from '../../record/declaration.ts';
@@ -59,8 +60,7 @@ export const saveAutomation: Screen = {
     if (given('act') === 'check') {
       return show(visit, console, { id, texts, meaning: await meaningOf(spec, visit, console) });
     }
-    const isSaved = await console.automations.save(visit.organization, id, spec);
-    if (!isSaved) throw malformed('The organization declares 10,000 automations in the console: remove some.');
+    await declareAutomations(console, visit.organization, [spec]);
     await visit.note('named', `${spec.displayName} ${id}`);
     lead(visit, console, `automations/${id}/report`);
   },
@@ -85,11 +85,6 @@ function lead({ ctx, organization }: Visit, { site }: Console, page: string): vo
 
 async function declarationOf({ organization }: Visit, { record }: Console, id: string) {
   return (await record.listDeclarations(organization, [id]))[0];
-}
-
-/** True if a resource, a file or a CronJob makes the declaration, which wins over the console. */
-export function isElsewhere(declaration: Declaration | undefined): declaration is Declaration {
-  return declaration?.declared === true && declaration.namespace !== consoleNamespace;
 }
 
 function refuseElsewhere(declaration: Declaration | undefined): void {

@@ -140,7 +140,7 @@ describe('automations that owners declare in the console', () => {
     const browser = await logIn(olga);
     const { id = '' } = await begin(browser);
     await browser.post(list, { id, ...filled, act: 'save' });
-    const spec = { automationId: id, displayName: 'Of a resource', owner: '', links: [], expect: undefined };
+    const spec = { automationId: id, displayName: 'Of a resource', owner: '', tags: [], links: [], expect: undefined };
     const place = { organization: 'acme', namespace: 'jobs', name: 'invoices', uid: 'u', generation: 1 };
     await tick({ ...spec, ...place, alertLabels: {}, suspend: false });
     const { body } = await browser.get(`${list}/${id}`, html);
