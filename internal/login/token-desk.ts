@@ -5,7 +5,7 @@ import { digestOf, type Scope } from '../cluster/tokens/token-entry.ts';
 import type { Database, Tables } from '../store/database.ts';
 import { RequestError, unavailable } from '../kit/errors/request-error.ts';
 import { isDuplicate } from '../store/errors.ts';
-import { sql, type Insertable } from '../store/sql.ts';
+import { sql, type Insertable, type Selectable } from '../store/sql.ts';
 import { serveQuery } from './serve-query.ts';
 import type { Tokens } from './viewers.ts';
 
@@ -103,7 +103,7 @@ export class TokenDesk {
         this.#db.selectFrom('tokens').selectAll().where('organization', '=', organization).execute(),
         this.#db
           .selectFrom('token_requests')
-          .select(['act', 'digest', 'name', 'kind', 'last_four', 'requested_at', 'done_at', 'error'])
+          .select(['act', 'digest', 'name', 'kind', 'last_four', 'expires_at', 'requested_at', 'done_at', 'error'])
           .where('organization', '=', organization)
           .where('requested_at', '>', shownFor)
           .orderBy('requested_at', 'desc')
@@ -112,7 +112,8 @@ export class TokenDesk {
     );
     const rows = new Map(known.map((row) => [row.digest, row]));
     const asked = Map.groupBy(requests, ({ digest }) => digest);
-    const issued = requests.filter(({ act, digest }) => act === 'issue' && !inForce.has(digest));
+    const ended = new Set(requests.filter(endsToken).map(({ digest }) => digest));
+    const issued = requests.filter(({ act, digest }) => act === 'issue' && !inForce.has(digest) && !ended.has(digest));
     // This process sees Secrets a little later than the controller writes them.
     const isYoung = (at: Date | null): boolean => at === null || Date.now() - at.getTime() < followedMs;
     const waiting = issued.filter(({ done_at, error }) => isYoung(done_at) || error !== null);
@@ -217,6 +218,14 @@ export class TokenDesk {
     );
     return new Map(rows.map(({ token_id, used_on }) => [token_id, used_on]));
   }
+}
+
+type Ending = Pick<Selectable<Tables['token_requests']>, 'act' | 'expires_at' | 'done_at' | 'error'>;
+
+/** True for a request that has put its token out of force. */
+function endsToken({ act, expires_at, done_at, error }: Ending): boolean {
+  const isDone = done_at !== null && error === null;
+  return isDone && (act === 'revoke' || (act === 'expire' && expires_at !== null && expires_at <= new Date()));
 }
 
 function newToken(kind: Scope): GivenToken & { token: string } {

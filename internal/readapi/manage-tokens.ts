@@ -8,12 +8,14 @@ import { Fault } from './fault.ts';
 import { malformedBody, readObject, type ManageOptions } from './manage-request.ts';
 import { oneOf, sha256, storableText, uuid, type Parameter } from './parameters.ts';
 import { readPath } from './path.ts';
+import { readQuery } from './query.ts';
 
 /** `GET /v1/tokens/`: the tokens in force, and those that were requested lately. */
 export function listTokens({ tokens }: ManageOptions): Endpoint {
   return {
     path: '/v1/tokens/',
     answer: async (ctx) => {
+      readQuery(ctx, {});
       const list = await tokens.list(ctx.state.organization);
       answerJson(ctx, { items: list.map(tokenOf) }, { changesAlways: true });
     },

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer.ts';
 import { sealProof, type Proof } from '../../internal/cluster/tokens/sealed-proof.ts';
-import { digestOf } from '../../internal/cluster/tokens/token-entry.ts';
+import { digestOf, type Scope } from '../../internal/cluster/tokens/token-entry.ts';
 import type { TokenWriter } from '../../internal/cluster/tokens/token-writer.ts';
 import { TokenKeeper, type WaitingUses } from '../../internal/controller/tokens/token-keeper.ts';
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
 import { createOwnerCheck } from '../../internal/login/owner-check.ts';
-import type { Answer } from './api-client.ts';
+import type { Answer, Request } from './api-client.ts';
 import type { Browser } from './browser.ts';
 import type { SuiteLogin } from './login.ts';
 import type { OidcProvider } from './oidc-provider.ts';
@@ -47,6 +47,22 @@ export async function startKeeper(
   return { records, [Symbol.asyncDispose]: () => keeper.stop() };
 }
 
+/** Sends a request to the API with the manage token of `acme`. */
+export function manage(
+  { console }: Pick<SuiteLogin, 'console'>,
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  path: string,
+  content?: unknown,
+  headers: Request['headers'] = {},
+): Promise<Answer> {
+  const token = { token: 'manage-token-of-acme' };
+  if (content === undefined) return console.client.send({ method, path, headers: { ...token, ...headers } });
+  const body = typeof content === 'string' ? content : JSON.stringify(content);
+  const length = String(Buffer.byteLength(body));
+  const own = { ...token, 'content-type': 'application/json', 'content-length': length, ...headers };
+  return console.client.send({ method, path, headers: own, body });
+}
+
 /** The fields of a form of a page, by the path that it is sent to. */
 export async function formOf(browser: Browser, path: string, action = path): Promise<Record<string, string>> {
   const { status, body } = await browser.get(path, { accept: 'text/html' });
@@ -70,10 +86,14 @@ export async function keyOf({ database }: Pick<SuiteLogin, 'database'>): Promise
 }
 
 /** A request for a token of `acme`, as a console that was taken over could write it. */
-export async function sealedRequest(key: string, name: string, proof: Proof) {
+export async function sealedRequest(
+  key: string,
+  name: string,
+  proof: Proof,
+  { act = 'issue', kind = 'write', digest }: { act?: 'issue' | 'revoke'; kind?: Scope; digest?: string } = {},
+) {
   const id = crypto.randomUUID();
-  const act = 'issue' as const;
-  const request = { id, organization: 'acme', act, digest: digestOf(`a token: ${id}`), kind: 'write' as const };
+  const request = { id, organization: 'acme', act, digest: digest ?? digestOf(`a token: ${id}`), kind };
   const row = { ...request, name, expires_at: null };
   return { ...row, proof: await sealProof(key, row, proof) };
 }

@@ -22,7 +22,7 @@ export const refusalReasons = {
   'not-a-digest': 'the value is not a hexadecimal SHA-256 (64 digits)',
   shared: 'another organization has the same token, so both are refused',
   'not-a-rate': 'the value is not a whole number of events a second',
-  'both-scopes': 'the same token is of two kinds (write, read, ping, manage), so both are refused',
+  'both-scopes': 'the same token is of two kinds, so both are refused',
 } as const;
 
 export type SecretRefusalReason = keyof typeof refusalReasons;

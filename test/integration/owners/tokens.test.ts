@@ -11,6 +11,7 @@ import {
   formOf,
   gus,
   keyOf,
+  manage,
   olga,
   rita,
   roles,
@@ -246,7 +247,7 @@ describe('tokens that owners make in the console', () => {
       { ...copied, id: crypto.randomUUID(), name: 'none', proof: null, words: /^Nobody has signed/ },
       { ...copied, id: crypto.randomUUID(), name: 'an id token', proof: owned.idToken, words: /not sealed/ },
     ];
-    const rows = written.map(({ words: _, ...row }) => row);
+    const rows = written.map(({ words: _words, ...row }) => row);
     await suite.database.db.insertInto('token_requests').values(rows).execute();
     await answered(suite);
     for (const { name, digest, words } of written) {
@@ -276,6 +277,106 @@ describe('tokens that owners make in the console', () => {
     expect(await make(-600)).to.match(/not valid/);
   });
 
+  it('are made, rotated and revoked over the API with a manage token, which the controller checks itself', async () => {
+    await using keeper = await keeping();
+    const api = (...request: Parameters<typeof manage> extends [unknown, ...infer Rest] ? Rest : never) =>
+      manage(suite, ...request);
+    const made = await api('POST', '/v1/tokens/', { kind: 'write', name: 'Pipeline' });
+    const { id, token = '', ...shown } = made.json<{ id: string; token?: string }>();
+    expect([made.status, made.headers['cache-control']]).to.deep.equal([201, 'no-store']);
+    expect(shown).to.include({ kind: 'write', name: 'Pipeline', last_four: token.slice(-4), error: null });
+    await answered(suite);
+    expect(known(token)).to.include({ status: 'known', organization: 'acme', scope: 'write' });
+    const one = (await api('GET', `/v1/tokens/${id}/`)).json<{ state: string; made_by: string }>();
+    expect(one.state).to.equal('in force');
+    expect(one.made_by).to.equal(`manage token ${digestOf('manage-token-of-acme').slice(0, 12)}`);
+
+    const own = 'a-token-of-a-terraform-provider';
+    const byDigest = { kind: 'read', name: 'Terraform', digest: digestOf(own), last_four: 'ider' };
+    const issued = await api('POST', '/v1/tokens/', byDigest);
+    expect([issued.status, issued.json()['token']]).to.deep.equal([201, null]);
+    await answered(suite);
+    expect(known(own)).to.include({ status: 'known', scope: 'read' });
+    expect((await api('POST', '/v1/tokens/', byDigest)).status, 'the same again').to.equal(200);
+    const taken = await api('POST', '/v1/tokens/', { ...byDigest, kind: 'write' });
+    expect(taken.json<{ errors: object[] }>().errors[0]).to.include({ pointer: '/digest' });
+    const foreign = { ...byDigest, digest: digestOf('read-token-of-globex') };
+    expect((await api('POST', '/v1/tokens/', foreign)).status).to.equal(400);
+
+    const rotated = await api('POST', `/v1/tokens/${id}/rotate/`, { overlap_seconds: 0 });
+    const next = rotated.json<{ token: string }>().token;
+    await answered(suite);
+    await until('the end of the first', async () => {
+      await suite.tokens.source.refresh();
+      return known(token).status === 'unknown';
+    });
+    expect(known(next).status).to.equal('known');
+    expect((await api('DELETE', `/v1/tokens/${digestOf(next).slice(0, 12)}/`)).status).to.equal(202);
+    await answered(suite);
+    expect(known(next).status).to.equal('unknown');
+    const list = (await api('GET', '/v1/tokens/')).json<{ items: { name: string | null }[] }>();
+    expect(list.items.map(({ name }) => name))
+      .to.include('Terraform')
+      .and.to.not.include('Pipeline');
+
+    const key = { 'idempotency-key': crypto.randomUUID() };
+    const twice = [1, 2].map(() => api('POST', '/v1/tokens/', { kind: 'ping', name: 'Cron' }, key));
+    expect((await Promise.all(twice)).map(({ status }) => status)).to.have.members([201, 422]);
+    await answered(suite);
+    const rows = await sql`select to_jsonb(t)::text as row from token_requests t`.execute(suite.database.db);
+    for (const text of ['manage-token-of-acme', token, next]) {
+      expect(JSON.stringify([rows, keeper.records])).to.not.include(text);
+    }
+    await suite.console.stop();
+    const acts = suite.database.db.selectFrom('access_log').select(['action', 'detail']).orderBy('id');
+    expect((await acts.where('action', '!=', 'looked').execute()).map((act) => Object.values(act))).to.deep.equal([
+      ['issued', 'write token Pipeline'],
+      ['issued', 'read token Terraform'],
+      ['rotated', 'write token Pipeline'],
+      ['revoked', 'write token Pipeline'],
+      ['issued', 'ping token Cron'],
+    ]);
+  });
+
+  it('of scope manage are made by an owner only: such a token makes itself no successor', async () => {
+    await using _ = await keeping();
+    const id = digestOf('manage-token-of-acme').slice(0, 12);
+    for (const [method, path, body] of [
+      ['POST', '/v1/tokens/', { kind: 'manage', name: 'another' }],
+      ['POST', `/v1/tokens/${id}/rotate/`, {}],
+      ['DELETE', `/v1/tokens/${id}/`, undefined],
+    ] as const) {
+      expect((await manage(suite, method, path, body)).status, `${method} ${path}`).to.equal(403);
+    }
+    const key = await keyOf(suite);
+    const own = { manageToken: 'manage-token-of-acme' };
+    const written = await Promise.all([
+      sealedRequest(key, 'a successor', own, { kind: 'manage' }),
+      sealedRequest(key, 'its end', own, { act: 'revoke', digest: digestOf('manage-token-of-acme') }),
+      sealedRequest(key, 'of another organization', { manageToken: 'manage-token-of-globex' }),
+      sealedRequest(key, 'no manage token', { manageToken: 'read-token-of-acme' }),
+    ]);
+    await suite.database.db.insertInto('token_requests').values(written).execute();
+    await answered(suite);
+    const errors = suite.database.db.selectFrom('token_requests').select(['name', 'error']);
+    const of = (await errors.execute()).map(({ name, error }) => [name, error?.split(' ')[0]] as const);
+    expect(Object.fromEntries(of)).to.deep.equal({
+      'a successor': 'Only',
+      'its end': 'Only',
+      'of another organization': 'The',
+      'no manage token': 'The',
+    });
+    expect(known('manage-token-of-acme').status).to.equal('known');
+    const browser = await owner();
+    const token = shownToken(await issue(browser, 'Pipeline', 'manage'));
+    expect(token).to.match(/^rlm_/);
+    await answered(suite);
+    expect(known(token)).to.include({ status: 'known', scope: 'manage' });
+    const faulty = await manage(suite, 'POST', '/v1/tokens/', { kind: 'all', digest: 'x', colour: 1 }, { token });
+    const { errors: faults } = faulty.json<{ errors: { pointer: string }[] }>();
+    expect(faults.map(({ pointer }) => pointer)).to.deep.equal(['/kind', '/name', '/digest', '/colour']);
+  });
+
   it('cannot be changed if the file cannot be written or no controller runs: the page shows the command', async () => {
     const browser = await owner();
     expect((await browser.get(page)).body)
@@ -301,6 +402,15 @@ describe('a console with CONSOLE_MANAGE=false', () => {
   });
   after(() => provider.stop());
   const suite = suiteLogin(() => ({ ...provider.settings(roles), CONSOLE_MANAGE: 'false' }));
+
+  it('refuses every change over the API', async () => {
+    for (const [method, path, body] of [
+      ['PUT', '/v1/automations/', { automations: [] }],
+      ['POST', '/v1/tokens/', { kind: 'write', name: 'x' }],
+    ] as const) {
+      expect((await manage(suite, method, path, body)).status).to.equal(403);
+    }
+  });
 
   it('makes a reader of every owner', async () => {
     const browser = suite.browser();
