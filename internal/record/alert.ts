@@ -1,4 +1,5 @@
 import type { AlertKind, Facts } from '../expectation/verdict.ts';
+import type { AutomationFilters } from './filters.ts';
 
 /** An expectation that was not met, from one time to another. Times are ISO 8601, UTC. */
 export interface Alert {
@@ -29,8 +30,7 @@ export interface Notice {
 }
 
 /** Filters of alerts; an absent one allows everything. */
-export interface AlertFilters {
-  automationId?: string | undefined;
+export interface AlertFilters extends AutomationFilters {
   kind?: AlertKind | undefined;
   /** True: open ones only; false: resolved ones only. */
   open?: boolean | undefined;

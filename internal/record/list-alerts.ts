@@ -2,7 +2,7 @@ import type { AlertNoticesTable, AlertsTable } from '../store/tables/alerts-tabl
 import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
 import type { Alert, AlertFilters, AlertPosition, Notice } from './alert.ts';
-import { all, time, when } from './conditions.ts';
+import { all, time, when, whenAnyOf } from './conditions.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
 
@@ -18,12 +18,13 @@ type Row = Selectable<AlertsTable> & { notices: NoticeRow[] };
 export function listAlerts(
   db: Database,
   organization: string,
-  { automationId, kind, open }: AlertFilters,
+  { automationId, automationIds, kind, open }: AlertFilters,
   { limit, after }: PageRequest<AlertPosition>,
 ): Promise<Page<Alert, AlertPosition>> {
   const conditions = all([
     sql`organization = ${organization}`,
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...whenAnyOf(automationIds),
     ...when(kind, (wanted) => sql`kind = ${wanted}`),
     ...when(open, (wanted) => (wanted ? sql`resolved_at is null` : sql`resolved_at is not null`)),
     ...when(after, ({ openedAt, id }) => sql`(opened_at, id) < (${time(openedAt)}, ${id}::uuid)`),

@@ -1,7 +1,7 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
 import { aroundExecution } from './around-execution.ts';
-import { findByName, namesOf } from './automation-names.ts';
+import { findByName, findDeclared, namesOf } from './automation-names.ts';
 import { countErrors } from './count-errors.ts';
 import { countExecutions } from './count-executions.ts';
 import { countRunningOf } from './count-running-of.ts';
@@ -111,6 +111,7 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     listDeclarations: bound(listDeclarations),
     namesOf: bound(namesOf),
     findByName: bound(findByName),
+    findDeclared: bound(findDeclared),
     listAlerts: bound(listAlerts),
     listDeliveries: bound(listDeliveries),
     listWebhooks: bound(listWebhooks),
