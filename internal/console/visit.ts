@@ -4,6 +4,7 @@ import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
 import type { ManageOptions } from '../readapi/manage-request.ts';
 import type { Streams } from '../readapi/stream/streams.ts';
+import type { KnownNames } from './names.ts';
 import type { MakePage } from './layout.ts';
 import type { PageZone } from './page-zone.ts';
 import type { OverviewData } from './overview-data.ts';
@@ -27,8 +28,8 @@ export interface Console {
   localFiles?: { organization: string; certificate: string; token: string } | undefined;
   /** The figures of overviews, by organization and window, shared by their viewers. */
   overviews: SharedReads<OverviewData>;
-  /** The names of declared automations by id, by organization. */
-  names: SharedReads<ReadonlyMap<string, string>>;
+  /** What declared automations are found by, by organization. */
+  names: SharedReads<KnownNames>;
   /** How far the record is behind, by organization. */
   blindness: SharedReads<Blindness>;
   /** Puts a test of a webhook into the outbox. */

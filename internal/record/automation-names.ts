@@ -72,7 +72,10 @@ export function findDeclared(
       order by automation_id limit ${sql.lit(most)}
     `.execute(trx);
     return rows
-      .filter(({ owner, tags }) => isLike(owner, wanted.owner) && (wanted.tag === undefined || tags.some((tag) => isLike(tag, wanted.tag))))
+      .filter(
+        ({ owner, tags }) =>
+          isLike(owner, wanted.owner) && (wanted.tag === undefined || tags.some((tag) => isLike(tag, wanted.tag))),
+      )
       .map((row) => row.automation_id);
   });
 }

@@ -10,7 +10,10 @@ export const mostErrors = 10_000;
  * The query of the newest {@link mostErrors} ERROR events that happened in a window; `at` is when.
  * Those whose callers said when have their own index.
  */
-export function newestErrors(organization: string, { automationId, automationIds, errorId, from, to }: ErrorFilters): Condition {
+export function newestErrors(
+  organization: string,
+  { automationId, automationIds, errorId, from, to }: ErrorFilters,
+): Condition {
   const wanted = all([
     sql`organization = ${organization} and kind = 'ERROR'`,
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),

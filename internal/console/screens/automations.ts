@@ -13,6 +13,7 @@ import { attentionsOf } from '../attention.ts';
 import { healthMark, nameOf } from '../parts/verdicts.ts';
 import { readOverdue } from './read-overdue.ts';
 import { givenOf } from './execution-filters.ts';
+import type { Declaration } from '../../record/declaration.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { owns } from '../viewer.ts';
 import { firstEvent } from './no-executions.ts';
@@ -77,10 +78,10 @@ export const automations: Screen = {
   },
 };
 
-/** True if the id, the name or the owner contains the text. */
+/** True if the id, the name, the owner or a tag contains the text. */
 function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
-  const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
-  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => holdsText(words, text));
+  const { display_name = '', name = '', namespace = '', owner = '', tags = [] } = declaration ?? {};
+  return [automation, display_name, `${namespace}/${name}`, owner, ...tags].some((words) => holdsText(words, text));
 }
 
 interface View {
@@ -143,8 +144,8 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
           name="id"
           value="${query.id}"
           maxlength="200"
-          placeholder="Name, owner or id"
-          aria-label="Part of the name, owner or id of an automation"
+          placeholder="Name, owner, tag or id"
+          aria-label="Part of the name, owner, tag or id of an automation"
         />
       </form>
     </div>
@@ -159,11 +160,19 @@ function row(view: AutomationView, hasDeclared: boolean, { organization, now }: 
     <td>
       <span class="named"
         >${automationLink(href, automation, name, 'row-link')} ${copyButton(automation, 'the id')}</span
-      >
+      >${declaration !== undefined && ownership(declaration, organization, site)}
     </td>
 
     ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration)}</td>`}
   </tr>`;
+}
+
+/** The owner and the tags, each a link to the automations that have it. */
+export function ownership({ owner, tags }: Declaration, organization: string, site: Console['site']): Html {
+  const link = (text: string): Html =>
+    html`<a href="${site.of(organization, 'automations', { id: text })}"><bdi>${text}</bdi></a> `;
+  const words = [...(owner === '' ? [] : [owner]), ...tags];
+  return html`${words.length > 0 && html`<small class="ownership quiet">${words.map(link)}</small>`}`;
 }
 
 const neverRun = html`<td class="quiet">No execution yet</td>

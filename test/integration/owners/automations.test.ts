@@ -42,13 +42,19 @@ describe('automations that owners declare in the console', () => {
   };
   const begin = (browser: Browser, id?: string) =>
     formOf(browser, `${list}/new${id === undefined ? '' : `?id=${id}`}`, list);
-  const filled = { name: 'Nightly invoices', owner: 'Finance', runbook: 'https://wiki.example/invoices' };
+  const filled = {
+    name: 'Nightly invoices',
+    owner: 'Finance',
+    tags: 'month-end, EU',
+    runbook: 'https://wiki.example/invoices',
+  };
 
   it('get an id, a name, an owner and a runbook, and a page with snippets; lists and searches know them', async () => {
     const browser = await logIn(olga);
     const { id = '' } = await begin(browser);
     const saved = await browser.post(list, { id, ...filled, act: 'save' });
     expect([saved.status, saved.headers.location]).to.deep.equal([303, `https://console.example${list}/${id}/report`]);
+    await tick();
     const { body } = await browser.get(`${list}/${id}/report`, html);
     for (const text of [
       'curl https://',
@@ -61,14 +67,20 @@ describe('automations that owners declare in the console', () => {
     ]) {
       expect(body).to.include(text);
     }
-    await tick();
-    for (const word of ['invoices', 'FINANCE', id.slice(0, 8)]) {
+    for (const word of ['invoices', 'FINANCE', 'month-end', id.slice(0, 8)]) {
       expect((await browser.get(`${list}?id=${word}`, html)).body, word).to.include('Nightly invoices');
+    }
+    for (const word of ['finance', 'eu']) {
+      const found = await browser.get(`/o/acme/executions?q=${word}`, html);
+      expect(found.body, 'the search of every page').to.include(`/automations/${id}" title="${id}"`);
+      const choice = await browser.get(`/o/acme/executions?automation_id=${word}`, html);
+      expect(choice.status === 302 || choice.body.includes('Nightly invoices'), word).to.equal(true);
     }
     const page = await browser.get(`${list}/${id}`, html);
     for (const text of [
       'Nightly invoices',
       'Finance',
+      'month-end',
       'https://wiki.example/invoices',
       'declared in this console',
       'Edit',
@@ -76,7 +88,9 @@ describe('automations that owners declare in the console', () => {
       expect(page.body).to.include(text);
     }
     const yaml = (await browser.get('/o/acme/automations.yaml')).body;
-    expect(yaml).to.include('kind: Automation').and.to.include('displayName: Nightly invoices').and.to.include(id);
+    for (const text of ['kind: Automation', 'displayName: Nightly invoices', '- month-end', id]) {
+      expect(yaml).to.include(text);
+    }
     await browser.post(`${list}/${id}/remove`);
     await tick();
     expect((await browser.get(`${list}/${id}`, html)).status).to.equal(404);
@@ -149,6 +163,31 @@ describe('automations that owners declare in the console', () => {
     const refused = await browser.post(list, { id, ...filled, act: 'save' });
     expect([refused.status, refused.body.includes('declared as jobs/invoices')]).to.deep.equal([400, true]);
     expect((await browser.get(`${list}/new?id=${id}`, html)).status).to.equal(400);
+    const remove = `${list}/${id}/remove`;
+    expect(body).to.include(`action="${remove}"`);
+    expect((await (await logIn(rita)).get(`${list}/${id}`, html)).body).to.not.include(remove);
+    await browser.post(remove);
+    expect((await browser.get(`${list}/${id}`, html)).body).to.not.include(remove);
+    expect(await suite.database.db.selectFrom('console_automations').select('spec').execute()).to.deep.equal([]);
+  });
+
+  it('keep in the form what it has no field for', async () => {
+    const browser = await logIn(olga);
+    const id = crypto.randomUUID();
+    const links = [1, 2].map((number) => ({ title: `Page ${number}`, url: `https://wiki.example/${number}` }));
+    const expectations = { every: '1h', lostAfter: '2d', failures: { rate: 50, of: 10 } };
+    const more = { links, alert_labels: { team: 'x' }, suspend: true, expect: expectations };
+    await manage(suite, 'PUT', `/v1/automations/${id}/`, { display_name: 'Ours', ...more });
+    const form = { name: 'Theirs', runbook: 'https://wiki.example/1', every: '2h', act: 'save' };
+    expect((await browser.post(list, { id, ...form })).status).to.equal(303);
+    const row = suite.database.db.selectFrom('console_automations').select('spec');
+    expect((await row.executeTakeFirst())?.spec).to.deep.include({
+      displayName: 'Theirs',
+      links,
+      alertLabels: { team: 'x' },
+      suspend: true,
+      expect: { ...expectations, every: '2h' },
+    });
   });
 
   it('are declared by owners only, from a page of this console', async () => {
