@@ -34,9 +34,9 @@ export interface RunningKeeper extends AsyncDisposable {
 
 /** It believes the provider, and writes the file of the suite's tokens. */
 export async function startKeeper(
-  { database, tokens }: Pick<SuiteLogin, 'database' | 'tokens'>,
+  { database, tokens }: Pick<SuiteLogin, 'database'> & Partial<Pick<SuiteLogin, 'tokens'>>,
   provider: OidcProvider | { issuer: string },
-  writer: TokenWriter = new FileTokenWriter(tokens.path),
+  writer: TokenWriter = new FileTokenWriter(tokens?.path ?? ''),
 ): Promise<RunningKeeper> {
   const { logger, records } = recordingLogger();
   const oidc = { issuer: new URL(provider.issuer), clientId: 'runledger', scopes: '', groupsClaim: 'groups' };
