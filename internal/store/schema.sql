@@ -1,31 +1,3 @@
-CREATE FUNCTION public.keep_running_executions() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO '$user', 'public'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $$
-    begin
-      if tg_op = 'INSERT' then
-        insert into running_executions (organization, automation_id, execution_id, first_event_at)
-        select organization, automation_id, execution_id, first_event_at from changed where state = 'running'
-        on conflict (organization, automation_id, execution_id) do update set first_event_at = excluded.first_event_at;
-      elsif tg_op = 'UPDATE' then
-        delete from running_executions r using changed c
-        where c.state <> 'running'
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-        update running_executions r set first_event_at = c.first_event_at, lost_at = null from changed c
-        where c.state = 'running' and (c.first_event_at <> r.first_event_at or c.last_event_at > r.lost_at)
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-      else
-        delete from running_executions r using changed c
-        where c.state = 'running'
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-      end if;
-      return null;
-    end
-    $$;
-
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1548,12 +1520,6 @@ ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_9_wi
 ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_9_with_error_of_automation;
 
 CREATE TRIGGER access_log_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.access_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
-
-CREATE TRIGGER keep_running_executions_on_delete AFTER DELETE ON public.executions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
-
-CREATE TRIGGER keep_running_executions_on_insert AFTER INSERT ON public.executions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
-
-CREATE TRIGGER keep_running_executions_on_update AFTER UPDATE ON public.executions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
 
 ALTER TABLE ONLY public.alert_notices
     ADD CONSTRAINT alert_notices_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES public.alerts(id) ON DELETE CASCADE;

@@ -1,0 +1,58 @@
+import { Query, type Connection, type PoolClient, type QueryResult } from 'pg';
+
+/** A statement that sets settings of its transaction, or that completes it. */
+export interface Settings {
+  text: string;
+  values: readonly unknown[];
+}
+
+/** A statement with what precedes and follows it in its transaction. */
+export interface Trip extends Settings {
+  /** Prepares the statement once per connection, under this name. */
+  name?: string;
+  before?: readonly Settings[];
+  after?: readonly Settings[];
+}
+
+/**
+ * Sends several statements in one round trip. Postgres runs all in one transaction, unless the
+ * statement is `begin`: then the settings belong to the transaction that it begins. After a failure
+ * none of them has run. Resolves with the result of the main one.
+ */
+export function queryInOneTrip(
+  client: PoolClient,
+  { text, values, name, before = [], after = [] }: Trip,
+): Promise<QueryResult> {
+  return new Promise((resolve, reject) => {
+    // In the extended protocol, the one Sync at the end also ends the transaction.
+    const config = { text, values: [...values], queryMode: 'extended', ...(name !== undefined && { name }) };
+    const query = new Query(config, (error, results) => {
+      config.values.length = 0;
+      if (error) reject(error);
+      else resolve([results].flat()[before.length] as QueryResult);
+    });
+    const submit = query.submit;
+    query.submit = (connection) => {
+      connection.stream.cork();
+      const sync = Object.getOwnPropertyDescriptor(connection, 'sync');
+      try {
+        connection.sync = () => undefined;
+        for (const each of before) submitUnnamed(connection, each);
+        submit.call(query, connection);
+        for (const each of after) submitUnnamed(connection, each);
+      } finally {
+        if (sync === undefined) delete (connection as Partial<Connection>).sync;
+        else Object.defineProperty(connection, 'sync', sync);
+        connection.sync();
+        connection.stream.uncork();
+      }
+    };
+    client.query(query);
+  });
+}
+
+/** The main query receives what Postgres answers. */
+function submitUnnamed(connection: Connection, { text, values }: Settings): void {
+  const config = { text, values: [...values], queryMode: 'extended' };
+  new Query(config, () => undefined).submit(connection);
+}
