@@ -32,6 +32,7 @@ export const consoleSettings = [
   'READ_CONCURRENCY',
   'STREAMS_PER_TOKEN',
   'STREAM_EVENTS_PER_SECOND',
+  'LEDGER_MAC_KEY',
 ] as const;
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;

@@ -47,7 +47,10 @@ export function createJobCapture(
     logger,
     tracing,
   });
-  const lagMs = (): number => Date.now() - (capture.pendingSince ?? Date.now());
+  const lagMs = (): number => {
+    const now = Date.now();
+    return now - Math.min(capture.pendingSince ?? now, capture.behind?.oldestAt ?? now);
+  };
   const capture = new JobCapture({
     connect: clusterAccount(config, 'CAPTURE_JOBS=false'),
     namespaces: config.AUTOMATIONS_NAMESPACES?.split(',') ?? [],

@@ -165,6 +165,7 @@ function createHandler(
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
+    othersWait: (organization) => producer.othersWait(organization),
     runs,
     named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,

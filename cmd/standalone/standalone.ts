@@ -166,7 +166,9 @@ export class Standalone implements Component {
     const declared = readConfig(declarationSettings, undefined, { AUTOMATIONS_FILE: this.#folder.automations });
     const source = await createDeclarationSource(declared, db, telemetry);
     const metrics = notifyMetrics(telemetry.registry);
-    const owned = readConfig([...ownerSettings, ...tokenSettings], undefined, { TOKENS_FILE: this.#folder.tokens });
+    const owned = readConfig([...ownerSettings, ...tokenSettings, 'LEDGER_KEY'], undefined, {
+      TOKENS_FILE: this.#folder.tokens,
+    });
     const owners = await createOwnedTokens(owned, link);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
     const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);

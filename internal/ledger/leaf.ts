@@ -71,6 +71,11 @@ export function isEvent(leaf: Buffer): boolean {
   return leaf[0] === leafKinds.event;
 }
 
+/** True if the leaf at an offset is that of an act. */
+export function isAct(leaves: Uint8Array, at = 0): boolean {
+  return leaves[at] === leafKinds.act;
+}
+
 /** Reads a leaf. @throws when it has another length or kind. */
 export function readLeaf(leaf: Buffer): Leaf {
   if (leaf.length !== leafSize) throw new Error(`a leaf has ${leafSize} bytes, not ${leaf.length}`);

@@ -75,6 +75,11 @@ export class Producer {
     return { inFlight: main.inFlight + overflow.inFlight, buffered: main.buffered + overflow.buffered };
   }
 
+  /** True while events of other organizations wait for their answers. */
+  othersWait(organization: string): boolean {
+    return this.#held.hasOthers(organization);
+  }
+
   /** Opens the queue if Redis is available; otherwise the first commit opens it. */
   async start(): Promise<void> {
     await this.#main.start();

@@ -68,10 +68,11 @@ const readerRoleCanLogIn = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
 )`;
 
-/** True if the role can put tests of webhooks into the outbox, and nothing else. */
+/** True if the role can put tests of webhooks into the outbox, and acts into logs. */
 const readerRoleCanTest = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)}
     and has_table_privilege(oid, to_regclass('deliveries'), 'INSERT')
+    and has_table_privilege(oid, to_regclass('log_segments'), 'INSERT')
 ) and exists (select from pg_policy where polname = 'tests_only' and polrelid = to_regclass('deliveries'))`;
 
 /** The rights on the tables of the login, for a user or the id of a role. */
@@ -151,6 +152,13 @@ const createRole = sql`
         organization = current_setting('runledger.organization', true) and automation_id = ${sql.lit(noAutomation)}::uuid
       );
     end if;
+    for name in select unnest(array['log_acts', 'log_segments']) loop
+      execute format('grant insert on %I to runledger_reader', name);
+      if not exists (select from pg_policy where polname = 'acts_of_one' and polrelid = name::regclass) then
+        execute format('create policy acts_of_one on %I as restrictive for insert to runledger_reader '
+          'with check (organization = current_setting(''runledger.organization'', true))', name);
+      end if;
+    end loop;
     grant select, insert, update, delete on sessions to runledger_reader;
     grant insert on access_log to runledger_reader;
     grant select on console_keys to runledger_reader;

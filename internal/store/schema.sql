@@ -1526,6 +1526,10 @@ ALTER TABLE ONLY public.alert_notices
 
 ALTER TABLE public.access_log ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY acts_of_one ON public.log_acts AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY acts_of_one ON public.log_segments AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
 ALTER TABLE public.alert_notices ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.alerts ENABLE ROW LEVEL SECURITY;
@@ -1558,6 +1562,8 @@ CREATE POLICY everybody ON public.log_acts USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_checkpoints USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.log_segments USING (true) WITH CHECK (true);
+
 CREATE POLICY everybody ON public.log_tails USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_tiles USING (true) WITH CHECK (true);
@@ -1575,6 +1581,8 @@ ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.log_acts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_checkpoints ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.log_segments ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_tails ENABLE ROW LEVEL SECURITY;
 

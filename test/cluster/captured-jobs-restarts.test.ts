@@ -147,7 +147,7 @@ describe('500 Jobs, while controllers are killed', () => {
       logger: recordingLogger().logger,
     });
     await capture.start();
-    await until('a round', () => capture.pendingSince === undefined);
+    await until('a round', () => capture.pendingSince === undefined && capture.behind === undefined);
     await capture.stop();
     expect(again).to.deep.equal([]);
     expect(await countRows()).to.equal(jobs - seen / 5);

@@ -1,13 +1,14 @@
 import type { Held } from '../../expectation/transition.ts';
 import type { Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
-import type { Transaction } from '../../store/sql.ts';
+import { urlNamespace, uuid5 } from '../../kit/uuid5.ts';
+import { sql, type Transaction } from '../../store/sql.ts';
 import { executionEvent } from './cloud-event.ts';
 import { declaredOf } from './declared-of.ts';
-import { executionSteps, type StepsUntil } from './execution-steps.ts';
+import { executionSteps, type ExecutionStep, type StepsUntil } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
-import { asksFor, type Webhook } from './webhook-choice.ts';
+import { asksFor, asksForOfOwner, type Webhook } from './webhook-choice.ts';
 
 /** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
 const mostSteps = 5_000;
@@ -103,20 +104,54 @@ async function enqueueOf(
     .execute();
   const automations = new Map(declared.map((row) => [row.automation_id, declaredOf(row)]));
   const messages: Message[] = [];
+  /** The start of which a message's webhook must have been told. */
+  const starts = new Map<Message, string>();
   let last: Date | undefined;
   for (const step of steps) {
     // Keeps the steps of a millisecond together, because they are read together.
     if (last !== undefined && messages.length >= mostMessages && step.at > last) break;
     last = step.at;
-    const { automationId } = step;
+    const { automationId, state } = step;
     const automation = automations.get(automationId);
     const subject = { automationId, owner: automation?.owner };
-    const choosing = webhooks.filter((webhook) => asksFor(webhook, [`execution.${step.state}`], subject));
-    if (choosing.length === 0) continue;
+    const kind = `execution.${state}`;
     const event = executionEvent(step, organization, automation, links);
-    messages.push(...choosing.map((webhook) => ({ webhook, automationId, event })));
+    for (const webhook of webhooks) {
+      const message = { webhook, automationId, event };
+      if (asksFor(webhook, [kind], subject)) {
+        messages.push(state === 'started' ? { ...message, id: startId(webhook, step) } : message);
+      } else if (state !== 'started' && asksForOfOwner(webhook, [kind, 'execution.started'], automationId)) {
+        messages.push(message);
+        starts.set(message, startId(webhook, step));
+      }
+    }
   }
-  await insertMessages(trx, messages);
+  const told = await listTold(trx, [...starts.values()]);
+  const isWanted = (message: Message): boolean => {
+    const start = starts.get(message);
+    return start === undefined || told.has(start);
+  };
+  await insertMessages(trx, messages.filter(isWanted));
   const isWhole = last === steps.at(-1)?.at;
   return isWhole || last === undefined ? until : last;
+}
+
+/** The id of the message that tells a webhook of the start of an execution. */
+function startId({ organization, namespace, name }: Webhook, { automationId, executionId }: ExecutionStep): string {
+  const start = [organization, namespace, name, automationId, executionId];
+  return uuid5(urlNamespace, `urn:runledger:started:${JSON.stringify(start)}`);
+}
+
+/**
+ * Which of these messages were sent: whoever was told of a start hears the end, even if the
+ * automation has another owner by now, or is no longer declared.
+ */
+async function listTold(trx: Transaction<Tables>, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('deliveries')
+    .select('id')
+    .where('id', '=', sql<string>`any(${ids})`)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
 }

@@ -18,6 +18,12 @@ export function asksFor(webhook: Webhook, kinds: readonly string[], subject: Sub
   return kinds.every((kind) => asksForKind(webhook, kind)) && passes(webhook.filter, subject);
 }
 
+/** True if the webhook asks for these kinds about this automation while one of its owners has it. */
+export function asksForOfOwner(webhook: Webhook, kinds: readonly string[], automationId: string): boolean {
+  const { owners = [] } = Object(webhook.filter) as { owners?: string[] };
+  return owners.slice(0, 1).some((owner) => asksFor(webhook, kinds, { automationId, owner }));
+}
+
 /** True if the webhook was notified when this alert opened and asks for ends. */
 export function wasTold(webhook: Webhook, told: readonly (readonly [string, string])[]): boolean {
   const isSame = told.some(([namespace, name]) => namespace === webhook.namespace && name === webhook.name);

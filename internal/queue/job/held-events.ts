@@ -41,6 +41,11 @@ export class HeldEvents {
     return own;
   }
 
+  /** True if events of other organizations are held. */
+  hasOthers(organization: string): boolean {
+    return this.#bytes > this.#of(organization).bytes;
+  }
+
   /** Undoes {@link take}. */
   release(own: Held, events: readonly AcceptedEvent[], bytes: number): void {
     this.#add(own, -events.length, -bytes);

@@ -40,12 +40,28 @@ export class Acts {
   }
 }
 
-/** An act as reports describe it; undefined for one that does not affect what is proven. */
-export function describeAct({ kind, at, by, details }: Act): string | undefined {
+/** The acts of a log as reports describe them: what affects the proof, and how many there are of each kind. */
+export function describeActs(acts: readonly Act[]): string[] {
+  const kinds = Map.groupBy(acts, ({ kind }) => kind);
+  const counts = Array.from(kinds, ([kind, own]) => `${own.length.toLocaleString('en')} ${kind}`).sort();
+  return [
+    ...acts.map(describeAct).filter((act) => act !== undefined),
+    ...(counts.length === 0 ? [] : [`acts: ${counts.join(', ')}`]),
+  ];
+}
+
+function describeAct({ kind, at, by, details }: Act): string | undefined {
   const when = `by ${by}, ${at.toISOString()}`;
   if (kind === 'older-events-sealed') {
     const why = details['reason'] === undefined ? '' : `: ${details['reason']}`;
     return `${details['events']} older events got their leaves, which prove them from then on, ${when}${why}`;
   }
   return kind === 'retention-approved' ? `events before ${details['before']} were let go, ${when}` : undefined;
+}
+
+/** The time (ms) before which retention dropped events, according to acts; -Infinity if it never did. */
+export function expiredBefore(acts: readonly Act[]): number {
+  return acts
+    .filter(({ kind }) => kind === 'events-expired')
+    .reduce((latest, { details }) => Math.max(latest, Date.parse(details['before'] ?? '')), -Infinity);
 }
