@@ -1526,10 +1526,6 @@ ALTER TABLE ONLY public.alert_notices
 
 ALTER TABLE public.access_log ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY acts_of_one ON public.log_acts AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
-
-CREATE POLICY acts_of_one ON public.log_segments AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
-
 ALTER TABLE public.alert_notices ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.alerts ENABLE ROW LEVEL SECURITY;
@@ -1542,39 +1538,39 @@ ALTER TABLE public.deliveries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY everybody ON public.access_log USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.access_log USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.alert_notices USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.alert_notices USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.alerts USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.alerts USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.automations USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.console_automations USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.console_automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.deliveries USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.deliveries USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.events USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.executions USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_acts USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_acts USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_checkpoints USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_checkpoints USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_segments USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_segments USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_tails USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_tails USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_tiles USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_tiles USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_trees USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_trees USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.rewritten_events USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.rewritten_events USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.running_executions USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.webhooks USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
 
@@ -1590,42 +1586,54 @@ ALTER TABLE public.log_tiles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_trees ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY one_organization ON public.access_log AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.access_log FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.alert_notices AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.alert_notices FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.alerts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.alerts FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.automations AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.console_automations AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.console_automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.deliveries AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.deliveries FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.events FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.executions FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_acts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_acts FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_checkpoints AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_checkpoints FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_tails AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_tails FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_tiles AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_tiles FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_trees AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_trees FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.rewritten_events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.rewritten_events FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.running_executions FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.webhooks AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.webhooks FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_delete ON public.console_automations FOR DELETE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_insert ON public.access_log FOR INSERT TO runledger_reader WITH CHECK (true);
+
+CREATE POLICY reader_insert ON public.console_automations FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_insert ON public.deliveries FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));
+
+CREATE POLICY reader_insert ON public.log_acts FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_insert ON public.log_segments FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_update ON public.console_automations FOR UPDATE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.running_executions ENABLE ROW LEVEL SECURITY;
-
-CREATE POLICY tests_only ON public.deliveries AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));
 
 ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;
