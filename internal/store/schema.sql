@@ -935,13 +935,13 @@ ALTER TABLE ONLY public.access_log
     ADD CONSTRAINT access_log_pkey PRIMARY KEY (organization, at, id);
 
 ALTER TABLE ONLY public.alert_notices
-    ADD CONSTRAINT alert_notices_pkey PRIMARY KEY (alert_id, receiver);
+    ADD CONSTRAINT alert_notices_pkey PRIMARY KEY (organization, alert_id, receiver);
 
 ALTER TABLE ONLY public.alerts
     ADD CONSTRAINT alerts_organization_automation_id_kind_occurrence_opened_at_key UNIQUE (organization, automation_id, kind, occurrence, opened_at);
 
 ALTER TABLE ONLY public.alerts
-    ADD CONSTRAINT alerts_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.automations
     ADD CONSTRAINT automations_pkey PRIMARY KEY (organization, automation_id);
@@ -962,7 +962,7 @@ ALTER TABLE ONLY public.dead_letters
     ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.deliveries
-    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (organization, id);
@@ -1091,6 +1091,8 @@ CREATE INDEX alert_notices_known ON public.alert_notices USING btree (receiver, 
 
 CREATE INDEX alerts_newest ON public.alerts USING btree (organization, opened_at, id);
 
+CREATE INDEX alerts_of_id ON public.alerts USING btree (id);
+
 CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_id) WHERE (resolved_at IS NULL);
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
@@ -1098,6 +1100,8 @@ CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
 CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, webhook_namespace, webhook_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, created_at, id);
+
+CREATE INDEX deliveries_of_id ON public.deliveries USING btree (id);
 
 CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
@@ -1522,7 +1526,7 @@ ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.e
 CREATE TRIGGER access_log_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.access_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
 
 ALTER TABLE ONLY public.alert_notices
-    ADD CONSTRAINT alert_notices_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES public.alerts(id) ON DELETE CASCADE;
+    ADD CONSTRAINT alert_notices_organization_alert_id_fkey FOREIGN KEY (organization, alert_id) REFERENCES public.alerts(organization, id) ON DELETE CASCADE;
 
 ALTER TABLE public.access_log ENABLE ROW LEVEL SECURITY;
 

@@ -127,6 +127,6 @@ export async function storeAlert(db: Database, { alert, automation, toldWebhooks
       told_webhooks: toldWebhooks === undefined ? null : JSON.stringify(toldWebhooks),
       ...resolution,
     })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(resolution))
+    .onConflict((conflict) => conflict.columns(['organization', 'id']).doUpdateSet(resolution))
     .execute();
 }

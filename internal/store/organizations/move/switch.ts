@@ -6,7 +6,7 @@ import { columnsOfBoth, readRows, writeRows, type CopiedTable } from './copied-r
 import type { Move } from './moved-tables.ts';
 
 /** The state of the controller, in an order that respects references. */
-const stateTables = [
+export const stateTables = [
   { name: 'automations', key: ['automation_id'] },
   { name: 'console_automations', key: ['automation_id'] },
   { name: 'webhooks', key: ['namespace', 'name'] },
