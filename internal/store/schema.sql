@@ -1060,6 +1060,9 @@ ALTER TABLE ONLY public.organization_databases
 ALTER TABLE ONLY public.record_gaps
     ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
 
+ALTER TABLE ONLY public.retention_approvals
+    ADD CONSTRAINT retention_approvals_pkey PRIMARY KEY (before, approved_at, approved_by);
+
 ALTER TABLE ONLY public.rewritten_events
     ADD CONSTRAINT rewritten_events_pkey PRIMARY KEY (organization, created_at, id);
 

@@ -39,6 +39,13 @@ describe('the schema', () => {
     expect(all).to.have.members([...moved, ...Object.keys(staying)]);
   });
 
+  it('has a replica identity for each table, which a publication for all tables needs', async () => {
+    const without = `select relname as name from pg_class c
+      where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace
+        and not exists (select from pg_index where indrelid = c.oid and indisprimary)`;
+    expect(await names(without)).to.deep.equal([]);
+  });
+
   it('has keys that lead with the organization', async () => {
     const others = `select indexrelid::regclass::text as name from pg_index
       join pg_class t on t.oid = indrelid
