@@ -137,11 +137,7 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   const has = (table: string, right: string) =>
     sql`coalesce(has_table_privilege(${role}, to_regclass(${sql.lit(table)}), ${sql.lit(right)}), false)`;
   const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => has('sessions', right));
-  const others = [
-    has('access_log', 'INSERT'),
-    has('console_keys', 'SELECT'),
-    has('token_requests', 'INSERT'),
-  ];
+  const others = [has('access_log', 'INSERT'), has('console_keys', 'SELECT'), has('token_requests', 'INSERT')];
   return sql<boolean>`(${sql.join([...rights, ...others], sql` and `)})`;
 }
 

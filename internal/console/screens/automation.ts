@@ -119,9 +119,8 @@ function partOf(
         <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
       </p>`
     }
-    ${muteNotice(mutes, visit, site, () => nameOf(declaration))}
-    ${isOverruled && overruledNotice(id, visit, console)} ${judged}
-    ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
+    ${muteNotice(mutes, visit, site, () => nameOf(declaration))} ${isOverruled && overruledNotice(id, visit, console)}
+    ${judged} ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
     ${
       acts.length > 0 &&
       html`<section class="card" aria-labelledby="acts-title">
