@@ -9,16 +9,11 @@ import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { countJobs } from '../../internal/queue/aside-queues.ts';
 import { movingQueue, waitingQueue } from '../../internal/queue/keys/keys.ts';
 import { QueueClocks } from '../../internal/queue/clocks/queue-clocks.ts';
-import {
-  connect,
-  createProducerRedis,
-  disconnect,
-  type RedisAddress,
-  type RedisClient,
-} from '../../internal/queue/redis.ts';
+import { connect, disconnect } from '../../internal/queue/ioredis-quirks.ts';
+import { createProducerRedis, type RedisAddress, type RedisClient } from '../../internal/queue/redis.ts';
 import type { ShardConnection } from '../../internal/queue/shards/shard-registry.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { controllerMetrics, controllerMetricsOf } from '../../internal/kit/telemetry/controller-metrics.ts';
+import { controllerMetrics, controllerMetricsOf } from '../../internal/controller/verdicts/controller-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import type { TickOptions } from '../../internal/controller/verdicts/tick.ts';

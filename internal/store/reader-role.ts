@@ -4,11 +4,12 @@ import type { Database } from './database.ts';
 
 /**
  * The role of every read query (docs/design/reading.md). A console whose user is in this role
- * can also keep sessions, read its keys, append to the access log, and send tests of webhooks.
+ * can also keep sessions, read its keys, append to the access log and to owners' acts, and send tests
+ * of channels.
  */
 export const readerRole = 'runledger_reader';
 
-/** Stands for the automation in a notification about none: a test of a webhook. */
+/** Stands for the automation in a notification about none: a test of a channel. */
 export const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /** The tables that the role reads: rows of one organization. */
@@ -18,7 +19,7 @@ const readTables = [
   'executions',
   'running_executions',
   'automations',
-  'webhooks',
+  'channels',
   'alerts',
   'alert_notices',
   'deliveries',
@@ -29,6 +30,7 @@ const readTables = [
   'log_acts',
   'access_log',
   'console_automations',
+  'acts',
 ];
 
 /** What else the role reads: how far the record is behind, for all organizations alike. */
@@ -45,6 +47,7 @@ const written: readonly { table: string; rights: readonly ('insert' | 'update' |
   { table: 'deliveries', rights: ['insert'], rows: `${ofOne} and automation_id = '${noAutomation}'` },
   { table: 'log_acts', rights: ['insert'], rows: ofOne },
   { table: 'log_segments', rights: ['insert'], rows: ofOne },
+  { table: 'acts', rights: ['insert'], rows: `${ofOne} and recorded_at is null` },
   { table: 'console_automations', rights: ['insert', 'update', 'delete'], rows: ofOne },
   // Someone who has logged in nowhere belongs to no organization.
   { table: 'access_log', rights: ['insert'], rows: 'true' },
@@ -134,7 +137,11 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   const has = (table: string, right: string) =>
     sql`coalesce(has_table_privilege(${role}, to_regclass(${sql.lit(table)}), ${sql.lit(right)}), false)`;
   const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => has('sessions', right));
-  const others = [has('access_log', 'INSERT'), has('console_keys', 'SELECT'), has('token_requests', 'INSERT')];
+  const others = [
+    has('access_log', 'INSERT'),
+    has('console_keys', 'SELECT'),
+    has('token_requests', 'INSERT'),
+  ];
   return sql<boolean>`(${sql.join([...rights, ...others], sql` and `)})`;
 }
 

@@ -8,7 +8,7 @@ import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { podAccount } from '../../internal/cluster/pod-account.ts';
 import type { SupervisionTimes } from '../../internal/cluster/supervision.ts';
-import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
+import { captureMetrics } from '../../internal/controller/capture/capture-metrics.ts';
 import { createRegistry } from '../../internal/kit/telemetry/metrics.ts';
 import { DeclaredCluster, rulesOfController } from '../support/cluster/declared-cluster.ts';
 import { JobPlayer } from '../support/cluster/job-player.ts';

@@ -8,7 +8,7 @@ import { createEvent } from '../../cluster/events.ts';
 import { defaultTimes, Supervision, type SupervisionTimes } from '../../cluster/supervision.ts';
 import type { Database } from '../../store/database.ts';
 import { isOfStatement } from '../../store/errors.ts';
-import type { CaptureMetrics } from '../../kit/telemetry/capture-metrics.ts';
+import type { CaptureMetrics } from './capture-metrics.ts';
 import { describeError, type Logger } from '../../kit/telemetry/logger.ts';
 import { findMissing, findOwners, withoutPresent, type Attempt } from './missing-jobs.ts';
 import type { ChangedJob } from './changed-job.ts';
