@@ -14,12 +14,12 @@ export const readTimeout = 'Query read timeout';
 export interface Settings {
   text: string;
   values: readonly unknown[];
+  /** Prepares the statement once per connection, under this name. */
+  name?: string;
 }
 
 /** A statement with what precedes and follows it in its transaction. */
 export interface Trip extends Settings {
-  /** Prepares the statement once per connection, under this name. */
-  name?: string;
   before?: readonly Settings[];
   after?: readonly Settings[];
 }
@@ -36,33 +36,45 @@ export function queryInOneTrip(
   return new Promise((resolve, reject) => {
     // In the extended protocol, the one Sync at the end also ends the transaction.
     const config = { text, values: [...values], queryMode: 'extended', ...(name !== undefined && { name }) };
+    let parsed: (isParsed: boolean) => void = () => undefined;
     const query = new Query(config, (error, results) => {
       config.values.length = 0;
+      parsed(!error);
       if (error) reject(error);
       else resolve([results].flat()[before.length] as QueryResult);
     });
     const submit = query.submit;
-    query.submit = (connection) => {
+    query.submit = (given) => {
+      const connection = given as OpenConnection;
       connection.stream.cork();
-      const sync = Object.getOwnPropertyDescriptor(connection, 'sync');
       try {
         connection.sync = () => undefined;
-        for (const each of before) submitUnnamed(connection, each);
+        for (const each of before) submitBeside(connection, each);
         submit.call(query, connection);
-        for (const each of after) submitUnnamed(connection, each);
+        for (const each of after) submitBeside(connection, each);
       } finally {
-        if (sync === undefined) delete (connection as Partial<Connection>).sync;
-        else Object.defineProperty(connection, 'sync', sync);
+        delete (connection as Partial<Connection>).sync;
         connection.sync();
         connection.stream.uncork();
       }
+      parsed = (isParsed) => [...before, ...after].forEach((each) => noteParsed(connection, each, isParsed));
     };
     client.query(query);
   });
 }
 
+/** Undocumented in pg: the named statements that the server has, or that it was sent. */
+type OpenConnection = Connection & Record<'parsedStatements' | 'submittedNamedStatements', Record<string, string>>;
+
 /** The main query receives what Postgres answers. */
-function submitUnnamed(connection: Connection, { text, values }: Settings): void {
-  const config = { text, values: [...values], queryMode: 'extended' };
+function submitBeside(connection: Connection, { text, values, name }: Settings): void {
+  const config = { text, values: [...values], queryMode: 'extended', ...(name !== undefined && { name }) };
   new Query(config, () => undefined).submit(connection);
+}
+
+/** The client takes the answer for one of the main query. */
+function noteParsed(connection: OpenConnection, { name, text }: Settings, isParsed: boolean): void {
+  if (name === undefined) return;
+  delete connection.submittedNamedStatements[name];
+  if (isParsed) connection.parsedStatements[name] = text;
 }

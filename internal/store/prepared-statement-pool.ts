@@ -132,7 +132,10 @@ export class PreparedStatementPool implements PostgresPool {
     values: readonly unknown[],
     after?: readonly Settings[],
   ): Promise<unknown> {
-    if (after !== undefined) return queryInOneTrip(client, { ...this.#statement(text), values, after });
+    if (after !== undefined) {
+      const named = after.map((each) => ({ ...each, ...this.#statement(each.text) }));
+      return queryInOneTrip(client, { ...this.#statement(text), values, after: named });
+    }
     const sent = [...values];
     try {
       return await client.query({ ...this.#statement(text), values: sent });
