@@ -8,6 +8,7 @@ import { createConsolePages, type ConsolePagesOptions } from '../../internal/con
 import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
 import { toYaml } from '../../internal/cluster/yaml.ts';
+import { Acts } from '../../internal/store/acts/acts.ts';
 import { ConsoleAutomations } from '../../internal/store/console-automations.ts';
 import { TokenDesk } from '../../internal/login/token-desk.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
@@ -90,12 +91,15 @@ export function createConsole(
   const publicUrl = config.CONSOLE_PUBLIC_URL;
   const overdueAfterMs = overdueAfterHours * 3_600_000;
   const desk = new TokenDesk(database.login.db, tokens);
+  const automations = new ConsoleAutomations(writtenOf);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
     proofOf: (ctx) => login.proofOf(ctx),
     noteAccess: (...access) => login.noteAccess(...access),
+    noteFirst: (...act) => login.noteFirst(...act),
     tokens: desk,
-    automations: new ConsoleAutomations(writtenOf),
+    automations,
+    acts: new Acts(writtenOf),
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
     loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',
@@ -109,13 +113,16 @@ export function createConsole(
     limits,
     readMetrics: metrics,
     overdueAfterMs,
-    sendTest: (organization, webhook) => sendTest(writtenOf(organization), publicUrl, { organization, ...webhook }),
+    sendTest: (organization, channel) => sendTest(writtenOf(organization), publicUrl, { organization, ...channel }),
   });
   const limitWrongTokens = createWrongTokenLimiter();
   const parts = { tokens, limitWrongTokens, oneTimeLink, page: pages.page };
   const login = createConsoleLogin(config, database.login, parts, telemetry);
   const handler = createReadApi({
     record,
+    automations,
+    tokens: desk,
+    manages: config.CONSOLE_MANAGE,
     streams,
     room,
     pages: [...pages.routes, ...login.routes],

@@ -25,7 +25,7 @@ export interface BodiesOptions {
   /** Charges events to the rate of an organization. */
   charge: (organization: string, events: number) => void;
   /** As in {@link TurnsOptions}. */
-  othersWait?: TurnsOptions['othersWait'];
+  othersSend?: TurnsOptions['othersSend'];
 }
 
 /**
@@ -49,7 +49,7 @@ export class Bodies {
 
   constructor(options: BodiesOptions) {
     this.#options = options;
-    this.#turns = new Turns({ othersWait: options.othersWait });
+    this.#turns = new Turns({ othersSend: options.othersSend });
     this.#dropped = new DroppedBodies(this.#turns, (bytes) => this.received(bytes));
   }
 
@@ -173,9 +173,9 @@ export class Bodies {
     this.#options.charge(organizationOf(ctx), events);
   }
 
-  /** Drops the body of a refused request; see {@link DroppedBodies}. */
-  drop(ctx: Context): void {
-    this.#dropped.drop(ctx, organizationOf(ctx));
+  /** Drops the body of a refused request; see {@link DroppedBodies.drop}. */
+  drop(ctx: Context): Promise<void> | undefined {
+    return this.#dropped.drop(ctx, organizationOf(ctx));
   }
 
   /** Resolves in the next turn of the organization, so that dropped pieces wait for it too. */

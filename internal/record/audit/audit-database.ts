@@ -4,10 +4,11 @@ import { UnknownSigner } from '../../ledger/note.ts';
 import type { Database } from '../../store/database.ts';
 import { listPartitions } from '../../store/partitions/partitions.ts';
 import { sql } from '../../store/sql.ts';
+import { checkTables } from './check-tables.ts';
 import { checkTree, type CheckedTree } from './check-tree.ts';
 import { compareRecord, nothingCompared } from './compare-record.ts';
 import { differingExecution, differingRunning } from './differing-executions.ts';
-import { Acts, describeActs, expiredBefore } from './acts.ts';
+import { Acts, describeActs, expiredBefore, lostLetters } from './acts.ts';
 import { Erased } from './erased.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { Parts } from './parts.ts';
@@ -60,6 +61,10 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     if (log === undefined) parts.add(`There is no log of ${organization}.`);
     const erased = await parts.run('The erasures', new Erased(), () => read((own) => readErased(own, organization)));
     const acts = await parts.run('The acts', new Acts(), () => read((own) => readActs(own, organization)));
+    const tables = await parts.run('The tables', [], () => read((own) => checkTables(own, parts)));
+    const letters = await parts.run('The dead letters', [], () =>
+      read((own) => lostLetters(own, organization, acts.proven)),
+    );
     const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
     const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
     const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
@@ -101,6 +106,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
     return {
       findings: [
+        ...tables,
         ...wrong,
         ...fragments,
         ...refused,
@@ -108,6 +114,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         ...(tree === undefined ? [] : differingLog(tree, compared?.sealed ?? tree.size, log)),
         ...erased.findings,
         ...acts.findings,
+        ...letters,
         ...events.findings,
         ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
         ...running,

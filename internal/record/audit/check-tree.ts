@@ -1,15 +1,15 @@
 import type { TreeHead } from '../../ledger/checkpoint.ts';
 import { Frontier, type OnTileHash } from '../../ledger/frontier.ts';
 import { hashOfText, leafHashText, type HashText } from '../../ledger/hashing.ts';
-import { isAct, isEvent, isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../../ledger/leaf.ts';
+import { isErasure } from '../../ledger/erasure.ts';
+import { isEvent, isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../../ledger/leaf.ts';
 import type { Finding } from './finding.ts';
-import { countOverdue } from './overdue.ts';
 
 /** How much newer an earlier leaf may be: clocks differ, and jobs wait. In ms. */
 export const toleranceMs = 3_600_000;
 
-/** The same for an erasure or act, in ms: a clock that is wrong by less accuses nobody. */
-const recordedWithinMs = 24 * 3_600_000;
+/** The same for an erasure, in ms: a clock that is wrong by less accuses nobody. */
+const erasureToleranceMs = 24 * 3_600_000;
 
 /** A log that was read and compared with its checkpoints. */
 export interface CheckedTree {
@@ -61,7 +61,7 @@ export async function checkTree(
       if (isEvent(leaf)) {
         newest = Math.max(newest, time);
         if (time < newest - toleranceMs) late += 1;
-      } else if (time < newest - recordedWithinMs) backdated.push(backdatedRecord(leaf));
+      } else if (isErasure(leaf) && time < newest - erasureToleranceMs) backdated.push(backdatedErasure(leaf));
       if (tree.size >= signed) overdue += countOverdue(leaf);
       tree.append(leafHashText(leaf), keepHash);
       compare();
@@ -93,7 +93,15 @@ function leafFault(leaf: Buffer): string | undefined {
   }
 }
 
-function backdatedRecord(leaf: Buffer): Finding {
-  const what = isAct(leaf) ? 'The act' : 'Erasure';
-  return { sentence: `${what} ${readLeaf(leaf).id} was recorded later than it says: newer events are before it.` };
+function backdatedErasure(leaf: Buffer): Finding {
+  return { sentence: `Erasure ${readLeaf(leaf).id} was recorded later than it says: newer events are before it.` };
+}
+
+/** How long after its acceptance an event usually has a checkpoint, in ms. */
+const longestWaitMs = 3_600_000;
+
+/** How many of these leaves without a checkpoint belong to events that should have one. */
+export function countOverdue(leaves: Buffer): number {
+  const latest = Date.now() - longestWaitMs;
+  return splitLeaves(leaves).filter((leaf) => timeOfLeaf(leaf) < latest).length;
 }

@@ -1,4 +1,5 @@
-import { access, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadServed } from './audit-export.ts';
@@ -42,8 +43,8 @@ async function readFrom(folder: string, path: string): Promise<Buffer> {
   } catch (error) {
     // A folder may be a copy that is not whole, so a missing tile accuses nobody.
     if (path !== 'checkpoint') throw error;
-    await access(folder);
-    throw new NotServed(`The folder ${folder} has no checkpoint.`, { cause: error });
+    const Kind = existsSync(folder) ? NotServed : CannotCheck;
+    throw new Kind(`The folder ${folder} has no checkpoint.`, { cause: error });
   }
 }
 
