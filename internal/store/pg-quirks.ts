@@ -1,4 +1,4 @@
-import { Query, type PoolClient, type QueryResult } from 'pg';
+import { Query, type Connection, type PoolClient, type QueryResult } from 'pg';
 
 /*
  * What we use of pg beyond its documentation; test/unit/quirks.test.ts names the version.
@@ -10,44 +10,59 @@ export const lostConnection = /^Connection terminated|^timeout exceeded when try
 /** The message of a statement that took longer than `query_timeout`. */
 export const readTimeout = 'Query read timeout';
 
-/** A statement that sets settings of its transaction. Its parameters are texts. */
+/** A statement that sets settings of its transaction, or that completes it. */
 export interface Settings {
   text: string;
-  values: readonly string[];
+  values: readonly unknown[];
+}
+
+/** A statement with what precedes and follows it in its transaction. */
+export interface Trip extends Settings {
+  /** Prepares the statement once per connection, under this name. */
+  name?: string;
+  before?: readonly Settings[];
+  after?: readonly Settings[];
 }
 
 /**
- * Sends settings and another statement in one round trip. Postgres runs both in one transaction; if
- * the statement is `begin`, the settings belong to the transaction that it begins. If the settings
- * fail, the statement does not run. Resolves with its result.
+ * Sends several statements in one round trip. Postgres runs all in one transaction, unless the
+ * statement is `begin`: then the settings belong to the transaction that it begins. After a failure
+ * none of them has run. Resolves with the result of the main one.
  */
-export function queryWithSettings(
+export function queryInOneTrip(
   client: PoolClient,
-  settings: Settings,
-  text: string,
-  values: readonly unknown[],
+  { text, values, name, before = [], after = [] }: Trip,
 ): Promise<QueryResult> {
   return new Promise((resolve, reject) => {
     // In the extended protocol, the one Sync at the end also ends the transaction.
-    const config = { text, values: [...values], queryMode: 'extended' };
+    const config = { text, values: [...values], queryMode: 'extended', ...(name !== undefined && { name }) };
     const query = new Query(config, (error, results) => {
       config.values.length = 0;
       if (error) reject(error);
-      else resolve((results as unknown as QueryResult[])[1] as QueryResult);
+      else resolve([results].flat()[before.length] as QueryResult);
     });
     const submit = query.submit;
     query.submit = (connection) => {
       connection.stream.cork();
+      const sync = Object.getOwnPropertyDescriptor(connection, 'sync');
       try {
-        connection.parse({ text: settings.text, name: '', types: [] }, true);
-        connection.bind({ values: [...settings.values] }, true);
-        connection.describe({ type: 'P', name: '' }, true);
-        connection.execute(null, true);
+        connection.sync = () => undefined;
+        for (const each of before) submitUnnamed(connection, each);
         submit.call(query, connection);
+        for (const each of after) submitUnnamed(connection, each);
       } finally {
+        if (sync === undefined) delete (connection as Partial<Connection>).sync;
+        else Object.defineProperty(connection, 'sync', sync);
+        connection.sync();
         connection.stream.uncork();
       }
     };
     client.query(query);
   });
+}
+
+/** The main query receives what Postgres answers. */
+function submitUnnamed(connection: Connection, { text, values }: Settings): void {
+  const config = { text, values: [...values], queryMode: 'extended' };
+  new Query(config, () => undefined).submit(connection);
 }

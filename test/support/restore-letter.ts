@@ -24,7 +24,8 @@ stored as (
     ${texts}
   from letter
   returning *, coalesce(occurred_at, created_at) as at
-)
+),
+merged as (
 insert into executions as e (
   organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
   start_count, event_count, warning_count, error_count, end_count, last_accepted_at
@@ -36,6 +37,14 @@ select
   case when occurred_at is not null then created_at end
 from stored
 on conflict (organization, automation_id, execution_id) do update set
-  ${mergedOutcome.trim()};
+  ${mergedOutcome.trim()}
+  returning organization, automation_id, execution_id, first_event_at, state
+)
+insert into running_executions (organization, automation_id, execution_id, first_event_at)
+select organization, automation_id, execution_id, first_event_at from merged where state = 'running'
+on conflict (organization, automation_id, execution_id) do update set first_event_at = excluded.first_event_at;
+delete from running_executions r using executions e
+where e.organization = 'acme' and e.state <> 'running'
+  and (r.organization, r.automation_id, r.execution_id) = (e.organization, e.automation_id, e.execution_id);
 \`\`\``;
 }

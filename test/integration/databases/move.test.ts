@@ -146,8 +146,10 @@ describe('a move of an organization', function () {
     expect(await failureOf(recordEvents(other, [ofAcme()]))).to.include({ code: 'RL001' });
   });
 
-  it('takes along verdicts, alerts and what channels must still get, in order', async () => {
+  it('takes along verdicts, alerts and what channels must still get, also under a publication for all tables', async () => {
     const { first, eu } = databases;
+    for (const { db } of [first, eu]) await sql`create publication everything for all tables`.execute(db);
+    await recordEvents(first.db, [ofAcme({ kind: 'START' })], withLeaves);
     await declare(first.db);
     await declare(first.db, { organization: 'globex' });
     await declareChannel(first.db, { url: 'https://receiver.example' });

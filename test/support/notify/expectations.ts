@@ -136,6 +136,6 @@ export async function storeAlert(db: Database, { alert, automation, toldChannels
       told_channels: toldChannels === undefined ? null : JSON.stringify(toldChannels),
       ...resolution,
     })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(resolution))
+    .onConflict((conflict) => conflict.columns(['organization', 'id']).doUpdateSet(resolution))
     .execute();
 }
