@@ -50,6 +50,21 @@ export const outcome = sql`
   max(accepted_at) as last_accepted_at
 `;
 
+/** What an execution `e` becomes by that of more events. */
+export const mergedOutcome = `
+  first_event_at = least(e.first_event_at, excluded.first_event_at),
+  last_event_at = greatest(e.last_event_at, excluded.last_event_at),
+  started_at = least(e.started_at, excluded.started_at),
+  failed_at = least(e.failed_at, excluded.failed_at),
+  ended_at = least(e.ended_at, excluded.ended_at),
+  start_count = e.start_count + excluded.start_count,
+  event_count = e.event_count + excluded.event_count,
+  warning_count = e.warning_count + excluded.warning_count,
+  error_count = e.error_count + excluded.error_count,
+  end_count = e.end_count + excluded.end_count,
+  last_accepted_at = greatest(e.last_accepted_at, excluded.last_accepted_at)
+`;
+
 const noSalt = String.raw`\x` + '00'.repeat(saltSize);
 
 export interface InsertOptions {
@@ -113,17 +128,7 @@ export function insertAndMerge(
       from change
       order by automation_id, execution_id, organization
       on conflict (organization, automation_id, execution_id) do update set
-        first_event_at = least(e.first_event_at, excluded.first_event_at),
-        last_event_at = greatest(e.last_event_at, excluded.last_event_at),
-        started_at = least(e.started_at, excluded.started_at),
-        failed_at = least(e.failed_at, excluded.failed_at),
-        ended_at = least(e.ended_at, excluded.ended_at),
-        start_count = e.start_count + excluded.start_count,
-        event_count = e.event_count + excluded.event_count,
-        warning_count = e.warning_count + excluded.warning_count,
-        error_count = e.error_count + excluded.error_count,
-        end_count = e.end_count + excluded.end_count,
-        last_accepted_at = greatest(e.last_accepted_at, excluded.last_accepted_at)
+        ${sql.raw(mergedOutcome)}
       returning
         organization, automation_id, execution_id, state, error_count, end_count, start_count, ended_at,
         start_missing, start_late,
