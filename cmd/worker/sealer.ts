@@ -8,7 +8,7 @@ import type { Database } from '../../internal/store/database.ts';
 import { extendLedgers, retryRefused } from '../../internal/store/ledger/extend-ledgers.ts';
 import { signLedgers, type LastSigned } from '../../internal/store/ledger/sign-ledgers.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
-import { sealerMetrics, type SealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
+import { sealerMetrics, type SealerMetrics } from '../../internal/worker/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { WitnessRefusal } from '../../internal/ledger/witness/refusal.ts';
 import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';

@@ -1,8 +1,10 @@
 import type { Context } from '../intake/http/page-route.ts';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
+import type { ManageOptions } from '../readapi/manage-request.ts';
 import type { Streams } from '../readapi/stream/streams.ts';
+import type { KnownNames } from './names.ts';
 import type { MakePage } from './layout.ts';
 import type { PageZone } from './page-zone.ts';
 import type { OverviewData } from './overview-data.ts';
@@ -10,7 +12,8 @@ import type { SharedReads } from './shared-reads.ts';
 import type { Site } from './site.ts';
 import type { TokenDesk } from '../login/token-desk.ts';
 import type { Activity } from '../record/list-activity.ts';
-import type { Action, FindViewer, Viewer } from './viewer.ts';
+import type { Act, Action, FindViewer, Viewer } from './viewer.ts';
+import type { NewAct } from '../record/acts.ts';
 
 /** What screens share. */
 export interface Console {
@@ -26,23 +29,23 @@ export interface Console {
   localFiles?: { organization: string; certificate: string; token: string } | undefined;
   /** The figures of overviews, by organization and window, shared by their viewers. */
   overviews: SharedReads<OverviewData>;
-  /** The names of declared automations by id, by organization. */
-  names: SharedReads<ReadonlyMap<string, string>>;
+  /** What declared automations are found by, by organization. */
+  names: SharedReads<KnownNames>;
   /** How far the record is behind, by organization. */
   blindness: SharedReads<Blindness>;
-  /** Puts a test of a webhook into the outbox. */
+  /** Puts a test of a channel into the outbox. */
   sendTest: (
     organization: string,
-    webhook: { namespace: string; name: string },
+    channel: { namespace: string; name: string },
   ) => Promise<'sent' | 'waiting' | 'gone'>;
   /** Creates and revokes tokens. */
   tokens: TokenDesk;
   /** What owners declare in the console, and how it is written as a file of resources. */
   automations: {
     get(organization: string, automationId: string): Promise<unknown>;
-    save(organization: string, automationId: string, spec: object): Promise<boolean>;
-    remove(organization: string, automationId: string): Promise<void>;
-  };
+  } & ManageOptions['automations'];
+  /** Writes acts about alerts and executions; false if there is nothing that one could be about. */
+  acts: { add(act: NewAct): Promise<boolean> };
   toYaml: (value: unknown) => string;
   /** The newest entries of an organization's access log, before a position. */
   listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;
@@ -65,6 +68,8 @@ export interface Visit {
   proof: string | undefined;
   /** Records an action in the access log. */
   note: (action: Action, detail: string) => Promise<void> | void;
+  /** Records an act in the access log before it is done. */
+  noteFirst: (act: Act, detail: string) => Promise<void>;
 }
 
 /** One screen, or a part of one. */

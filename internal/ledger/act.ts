@@ -19,6 +19,7 @@ import { leafSize, writeLeaf } from './leaf.ts';
  * `until` a time, or went on; `mute` is the id of the mute.
  * - `alert-acknowledged`: somebody takes care of the `alert`, its id.
  * - `run-closed`: somebody closed a run by hand; `event` is the id of the event that says so.
+ * - `note-written`: somebody wrote the `note`, its id, on a run.
  */
 export const actKinds = [
   'older-events-sealed',
@@ -34,6 +35,7 @@ export const actKinds = [
   'unmuted',
   'alert-acknowledged',
   'run-closed',
+  'note-written',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
 

@@ -1,7 +1,7 @@
 import type { Context, PageRoute } from '../intake/http/page-route.ts';
 import { collectBody } from '../intake/http/plain-koa.ts';
 import { unavailable } from '../kit/errors/request-error.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import { digestOf } from '../cluster/tokens/token-entry.ts';
 import { refusedEntry, type NoteEntry } from './access-log.ts';
 import type { Entrance } from './entrance.ts';
@@ -65,7 +65,8 @@ async function logIn(ctx: Context, token: string, to: string | undefined, option
     await limitWrongTokens();
     return refuse(403, 'This token is not valid: it is mistyped, or it was revoked.');
   }
-  if (owner.scope !== 'read') return refuse(403, 'This token records events. Use a read token: it begins with rlr_.');
+  if (owner.scope !== 'read')
+    return refuse(403, `This is a ${owner.scope} token. Use a read token: it begins with rlr_.`);
   const identity: Identity = {
     subject: `token:${owner.tokenId}`,
     name: `read token ${owner.tokenId}`,

@@ -13,7 +13,7 @@ import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { signLedgers } from '../../internal/store/ledger/sign-ledgers.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
+import { sealerMetrics } from '../../internal/worker/sealer-metrics.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';

@@ -88,7 +88,7 @@ async function eraseAll(
 /** Where else the data may be, out of reach of this command. */
 const elsewhere =
   'It may also be in the backups and the server log of Postgres, in the append-only file of Redis until its next ' +
-  'rewrite, in the archive (export --recheck; objects under lock stay), and where webhooks sent it.';
+  'rewrite, in the archive (export --recheck; objects under lock stay), and where channels sent it.';
 
 function describe({ events, executions, deadLetters }: Erasable, { text }: ErasureRequest): string {
   const letters = count(deadLetters, 'dead letter');

@@ -2,18 +2,21 @@ import { oneOf } from '../../readapi/parameters.ts';
 import { readQuery } from '../../readapi/query.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { html, type Html } from '../../kit/html/html.ts';
+import type { Act } from '../../record/acts.ts';
 import type { AutomationDetail, SeriesPoint } from '../../record/automation.ts';
 import { runsChart } from '../charts/runs-chart.ts';
 import { stateChart } from '../charts/state-chart.ts';
 import { trendChart } from '../charts/trend-chart.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { nameOf } from '../parts/verdicts.ts';
+import { ownership } from './automations.ts';
 import { expectations } from './expectations.ts';
 import { consoleNamespace } from '../../expectation/read-automation.ts';
 import { owns } from '../viewer.ts';
-import { isElsewhere } from './manage-automation.ts';
+import { isElsewhere } from '../../readapi/manage-automations.ts';
 import { automationOf, nothingHere } from '../path-ids.ts';
 import { count, formatDuration, formatNumber, formatShare, shortenUuid } from '../parts/format.ts';
+import { actTable, muteNotice } from '../parts/acts.ts';
 import { copyButton } from '../parts/ids.ts';
 import { icon, stateMark } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
@@ -27,6 +30,9 @@ import { executionRow, rowHeadings } from './execution-row.ts';
 
 /** Rows of the list; a link below leads to all of them. */
 const listed = 15;
+
+/** Acts of owners that are listed. */
+const listedActs = 8;
 
 const windowParameter = { window: oneOf(automationWindows) } as const;
 
@@ -47,8 +53,17 @@ export const automation: Screen = {
     const detail = await record.getAutomation(visit.organization, id, { ...steps, step });
     if (detail === undefined && declaration === undefined)
       throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
-    const judged = await expectations(id, declaration, visit, console);
-    const part = partOf({ id, detail, declaration, judged }, window, visit, console);
+    const isOverruled =
+      owns(visit.viewer, visit.organization) &&
+      isElsewhere(declaration) &&
+      (await console.automations.get(visit.organization, id)) !== undefined;
+    const [judged, acts, mutes] = await Promise.all([
+      expectations(id, declaration, visit, console),
+      record.listActsOn(visit.organization, { automationId: id }, listedActs),
+      record.listMutes(visit.organization),
+    ]);
+    const own = mutes.filter(({ automation: muted }) => muted === null || muted === id);
+    const part = partOf({ id, detail, declaration, judged, isOverruled, acts, mutes: own }, window, visit, console);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, part);
       return;
@@ -69,10 +84,16 @@ interface View {
   declaration: Declaration | undefined;
   /** What is expected, and whether it was met. */
   judged: Html;
+  /** True for an owner if the console declares it too, but a resource wins. */
+  isOverruled: boolean;
+  /** What owners did about it, newest first. */
+  acts: readonly Act[];
+  /** Mutes of it or of the organization. */
+  mutes: readonly Act[];
 }
 
 function partOf(
-  { id, detail, declaration, judged }: View,
+  { id, detail, declaration, judged, isOverruled, acts, mutes }: View,
   window: AutomationWindow,
   visit: Visit,
   console: Console,
@@ -88,7 +109,7 @@ function partOf(
   >
     <nav class="crumbs" aria-label="Place"><a href="${site.of(organization, 'automations')}">Automations</a></nav>
     <div class="head execution-head">
-      ${titleOf(id, declaration)} ${manageLinks(id, declaration, visit, console)}
+      ${titleOf(id, declaration, visit, console)} ${manageLinks(id, declaration, visit, console)}
       ${windowChoice(automationWindows, window, (name) => `${address}?window=${name}`)}
     </div>
     ${
@@ -98,8 +119,24 @@ function partOf(
         <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
       </p>`
     }
-    ${judged} ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
+    ${muteNotice(mutes, visit, site, () => nameOf(declaration))}
+    ${isOverruled && overruledNotice(id, visit, console)} ${judged}
+    ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
+    ${
+      acts.length > 0 &&
+      html`<section class="card" aria-labelledby="acts-title">
+        <header><h2 id="acts-title">What owners did</h2></header>
+        ${actTable(acts, visit, site)}
+      </section>`
+    }
   </article>`;
+}
+
+function overruledNotice(id: string, { organization }: Visit, { site }: Console): Html {
+  return html`<form class="notice" method="post" action="${site.of(organization, `automations/${id}/remove`)}">
+    <p>This console or the API declares it too. What is declared elsewhere wins, until it is removed there.</p>
+    <button class="danger">Remove the console’s declaration</button>
+  </form>`;
 }
 
 const firstRun = html`<div class="card">
@@ -110,17 +147,17 @@ const firstRun = html`<div class="card">
 </div>`;
 
 /** The name of an automation with its id, or the id alone. */
-function titleOf(id: string, declaration: Declaration | undefined): Html {
+function titleOf(id: string, declaration: Declaration | undefined, { organization }: Visit, { site }: Console): Html {
   const copy = copyButton(id, 'the id of the automation');
   const called = nameOf(declaration);
   if (declaration === undefined || called === undefined) return html`<h1 class="mono">${id}${copy}</h1>`;
-  const { namespace, name, owner, links } = declaration;
+  const { namespace, name, links } = declaration;
   return html`<div class="declared">
     <h1><bdi>${called}</bdi></h1>
     <p class="quiet">
       <span class="mono">${id}${copy}</span>
       ${declaration.declared && (namespace === consoleNamespace ? 'declared in this console' : html`declared as <bdi>${namespace}/${name}</bdi>`)}
-      ${owner !== '' && html`· owner <bdi>${owner}</bdi>`}
+      ${ownership(declaration, organization, site)}
       ${links.map(({ title, url }) => html`· <a href="${url}" rel="noopener noreferrer"><bdi>${title}</bdi></a>`)}
     </p>
   </div>`;
@@ -137,6 +174,7 @@ function manageLinks(
     declaration?.declared === true ? 'Edit' : nameOf(declaration) === undefined ? 'Give it a name' : 'Declare';
   return html`<span class="manage">
     ${owns(viewer, organization) && !isElsewhere(declaration) && html`<a class="button small" href="${site.of(organization, 'automations/new', { id })}">${words}</a>`}
+    ${owns(viewer, organization) && html`<a class="button small" href="${site.of(organization, 'mutes', { automation_id: id })}">Mute</a>`}
     <a class="button small" href="${site.of(organization, `automations/${id}/report`)}">Report its runs</a>
     ${declaration?.declared && html`<a class="button small" href="${site.of(organization, 'automations.yaml', { id })}">As YAML</a>`}
   </span>`;
