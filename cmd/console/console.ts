@@ -91,13 +91,14 @@ export function createConsole(
   const publicUrl = config.CONSOLE_PUBLIC_URL;
   const overdueAfterMs = overdueAfterHours * 3_600_000;
   const desk = new TokenDesk(database.login.db, tokens);
+  const automations = new ConsoleAutomations(writtenOf);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
     proofOf: (ctx) => login.proofOf(ctx),
     noteAccess: (...access) => login.noteAccess(...access),
     noteFirst: (...act) => login.noteFirst(...act),
     tokens: desk,
-    automations: new ConsoleAutomations(writtenOf),
+    automations,
     acts: new Acts(writtenOf),
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
@@ -112,13 +113,16 @@ export function createConsole(
     limits,
     readMetrics: metrics,
     overdueAfterMs,
-    sendTest: (organization, webhook) => sendTest(writtenOf(organization), publicUrl, { organization, ...webhook }),
+    sendTest: (organization, channel) => sendTest(writtenOf(organization), publicUrl, { organization, ...channel }),
   });
   const limitWrongTokens = createWrongTokenLimiter();
   const parts = { tokens, limitWrongTokens, oneTimeLink, page: pages.page };
   const login = createConsoleLogin(config, database.login, parts, telemetry);
   const handler = createReadApi({
     record,
+    automations,
+    tokens: desk,
+    manages: config.CONSOLE_MANAGE,
     streams,
     room,
     pages: [...pages.routes, ...login.routes],

@@ -11,8 +11,11 @@ import { icon, stateMark } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import { attentionsOf } from '../attention.ts';
 import { healthMark, nameOf } from '../parts/verdicts.ts';
+import { knownUpTo } from '../behind.ts';
+import { readBehind } from './blindness.ts';
 import { readOverdue } from './read-overdue.ts';
 import { givenOf } from './execution-filters.ts';
+import type { Declaration } from '../../record/declaration.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { owns } from '../viewer.ts';
 import { firstEvent } from './no-executions.ts';
@@ -61,10 +64,11 @@ export const automations: Screen = {
   answer: async (visit, console) => {
     const query = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
     const { viewer, organization } = visit;
-    const [runs, declared, overdue] = await Promise.all([
+    const [runs, declared, overdue, behind] = await Promise.all([
       console.record.newestRuns(organization, stripRuns),
       console.record.listDeclarations(organization),
       readOverdue(organization, visit.now, console),
+      readBehind(console, organization),
     ]);
     const all = automationViews(runs.flatMap(healthOf), declared);
     const needed = new Set(attentionsOf(all, overdue).needed.map(({ automation }) => automation));
@@ -72,24 +76,27 @@ export const automations: Screen = {
       .filter((view) => query.state === undefined || states[query.state]?.holds(view, needed))
       .filter((view) => query.id === undefined || isNamed(view, query.id))
       .sort(orders[query.sort ?? 'last']);
-    const body = bodyOf({ query, all: all.length, shown }, visit, console);
+    const upTo = knownUpTo(behind, visit.zone);
+    const body = bodyOf({ query, all: all.length, shown, upTo }, visit, console);
     answerHtml(visit.ctx, console.page({ title: 'Automations', viewer, organization, section: 'automations', body }));
   },
 };
 
-/** True if the id, the name or the owner contains the text. */
+/** True if the id, the name, the owner or a tag contains the text. */
 function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
-  const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
-  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => holdsText(words, text));
+  const { display_name = '', name = '', namespace = '', owner = '', tags = [] } = declaration ?? {};
+  return [automation, display_name, `${namespace}/${name}`, owner, ...tags].some((words) => holdsText(words, text));
 }
 
 interface View {
   query: Query;
   all: number;
   shown: AutomationView[];
+  /** Until when the verdicts are known, while the record is behind. */
+  upTo: string | undefined;
 }
 
-function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Html {
+function bodyOf({ query, all, shown, upTo }: View, visit: Visit, console: Console): Html {
   const { site } = console;
   const to = (change: Query): string => site.of(visit.organization, 'automations', { ...query, ...change });
   const heading = (sort: string, words: string, className = ''): Html => {
@@ -112,7 +119,7 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
       </tr>
     </thead>
     <tbody>
-      ${shown.map((view) => row(view, hasDeclared, visit, console))}
+      ${shown.map((view) => row(view, { hasDeclared, upTo }, visit, console))}
     </tbody>
   </table>`;
   return html`<div class="head">
@@ -143,15 +150,20 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
           name="id"
           value="${query.id}"
           maxlength="200"
-          placeholder="Name, owner or id"
-          aria-label="Part of the name, owner or id of an automation"
+          placeholder="Name, owner, tag or id"
+          aria-label="Part of the name, owner, tag or id of an automation"
         />
       </form>
     </div>
     <div class="card">${shown.length > 0 ? list : nothingShown(all, visit, console)}</div>`;
 }
 
-function row(view: AutomationView, hasDeclared: boolean, { organization, now }: Visit, { site }: Console): Html {
+function row(
+  view: AutomationView,
+  { hasDeclared, upTo }: { hasDeclared: boolean } & Pick<View, 'upTo'>,
+  { organization, now }: Visit,
+  { site }: Console,
+): Html {
   const { automation, declaration, health } = view;
   const href = site.automation(organization, automation);
   const name = nameOf(declaration);
@@ -159,11 +171,19 @@ function row(view: AutomationView, hasDeclared: boolean, { organization, now }: 
     <td>
       <span class="named"
         >${automationLink(href, automation, name, 'row-link')} ${copyButton(automation, 'the id')}</span
-      >
+      >${declaration !== undefined && ownership(declaration, organization, site)}
     </td>
 
-    ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration)}</td>`}
+    ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration, upTo)}</td>`}
   </tr>`;
+}
+
+/** The owner and the tags, each a link to the automations that have it. */
+export function ownership({ owner, tags }: Declaration, organization: string, site: Console['site']): Html {
+  const link = (text: string): Html =>
+    html`<a href="${site.of(organization, 'automations', { id: text })}"><bdi>${text}</bdi></a> `;
+  const words = [...(owner === '' ? [] : [owner]), ...tags];
+  return html`${words.length > 0 && html`<small class="ownership quiet">${words.map(link)}</small>`}`;
 }
 
 const neverRun = html`<td class="quiet">No execution yet</td>

@@ -6,8 +6,9 @@ import { stateChart } from '../charts/state-chart.ts';
 import { automationViews, healthOf, type Health } from '../health.ts';
 import { count, formatNumber, formatShare } from '../parts/format.ts';
 import { muteNotice } from '../parts/acts.ts';
-import { icon } from '../parts/marks.ts';
-import { tile } from '../parts/tile.ts';
+import { icon, type IconName } from '../parts/marks.ts';
+import type { Behind } from '../behind.ts';
+import { tile, type Tile } from '../parts/tile.ts';
 import { attentionsOf } from '../attention.ts';
 import { stepsOf, windowNames, windowParameter, type WindowName } from '../windows.ts';
 import { windowChoice } from '../parts/window-choice.ts';
@@ -79,6 +80,8 @@ async function readOverview(
     running,
     automations: views.length,
     failing: failing.length,
+    hasRun: healths.length > 0,
+    waiting: declared.find(({ declared: isDeclared }) => isDeclared)?.automation,
     failingShown: failingRuns.flatMap(healthOf).sort(newestFailureFirst),
     errors: errors.items,
     attentions: attentionsOf(views, overdue),
@@ -112,12 +115,13 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
       <span class="live" data-live role="status">Live</span>
       ${windowChoice(windowNames, window, (name) => site.of(organization, '', { window: name }))}
     </div>
-    ${data.automations === 0 ? html`<div class="card">${firstEvent(visit, console)}</div>` : figures(data, visit, console)}
+    ${!data.hasRun && html`<div class="card">${firstEvent(visit, console, data.waiting)}</div>`}
+    ${data.automations > 0 && figures(data, visit, console)}
   </div>`;
 }
 
 function attentionTile(
-  { attentions, automations }: OverviewData,
+  { attentions, automations, behind }: OverviewData,
   { organization }: Visit,
   site: Console['site'],
 ): Html {
@@ -127,9 +131,14 @@ function attentionTile(
     figure: formatNumber(length),
     note: `of ${count(automations, 'automation')}`,
     href: site.of(organization, 'automations', { state: 'attention' }),
-    tone: length > 0 ? 'failed' : 'succeeded',
-    mark: icon(length > 0 ? 'missing' : 'succeeded'),
+    ...calmUnless(length > 0, 'missing', behind),
   });
+}
+
+/** The looks of a tile: not calm while the record is behind. */
+function calmUnless(isBad: boolean, bad: IconName, behind: Behind | undefined): Pick<Tile, 'tone' | 'mark'> {
+  if (isBad) return { tone: 'failed', mark: icon(bad) };
+  return behind === undefined ? { tone: 'succeeded', mark: icon('succeeded') } : { tone: '', mark: icon('unknown') };
 }
 
 function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Console): Html {
@@ -149,8 +158,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
         figure: formatNumber(failing),
         note: attentions.allowed > 0 ? `${formatNumber(attentions.allowed)} as expectations allow` : 'in the last run',
         href: site.of(organization, 'automations', { state: 'failing' }),
-        tone: failing > 0 ? 'failed' : 'succeeded',
-        mark: icon(failing > 0 ? 'failed' : 'succeeded'),
+        ...calmUnless(failing > 0, 'failed', data.behind),
       })}
       ${tile({
         title: 'Running',

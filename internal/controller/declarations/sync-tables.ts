@@ -3,7 +3,7 @@ import type { Failed, Turns } from '../../store/apart.ts';
 import { slices } from '../../store/partitions/slices.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
-import type { DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
+import type { DeclaredAutomation, DeclaredChannel } from './declarations.ts';
 import { identityOf } from './health.ts';
 
 /** Number of rows read or written at once, which bounds the memory of a tick. */
@@ -98,6 +98,7 @@ async function upsertAutomations(
     generation: automation.generation,
     display_name: automation.displayName,
     owner: automation.owner,
+    tags: automation.tags,
     links: automation.links,
     expect: automation.expect ?? null,
     alert_labels: automation.alertLabels,
@@ -107,16 +108,16 @@ async function upsertAutomations(
   }));
   await sql`
     insert into automations as old (organization, automation_id, namespace, name, uid, generation, display_name, owner,
-      links, expect, alert_labels, suspend, rules, note, declared_at)
-    select organization, automation_id, namespace, name, uid, generation, display_name, owner, links,
+      tags, links, expect, alert_labels, suspend, rules, note, declared_at)
+    select organization, automation_id, namespace, name, uid, generation, display_name, owner, tags, links,
       nullif(expect, 'null'::jsonb), alert_labels, suspend, rules, note, ${now}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, automation_id uuid,
-      namespace text, name text, uid text, generation bigint, display_name text, owner text, links jsonb, expect jsonb,
-      alert_labels jsonb, suspend boolean, rules jsonb, note text)
+      namespace text, name text, uid text, generation bigint, display_name text, owner text, tags text[], links jsonb,
+      expect jsonb, alert_labels jsonb, suspend boolean, rules jsonb, note text)
     on conflict (organization, automation_id) do update set
       namespace = excluded.namespace, name = excluded.name, uid = excluded.uid, generation = excluded.generation,
-      display_name = excluded.display_name, owner = excluded.owner, links = excluded.links, expect = excluded.expect,
-      declared = true, alert_labels = excluded.alert_labels, suspend = excluded.suspend, rules = excluded.rules, note = excluded.note,
+      display_name = excluded.display_name, owner = excluded.owner, tags = excluded.tags, links = excluded.links,
+      expect = excluded.expect, declared = true, alert_labels = excluded.alert_labels, suspend = excluded.suspend, rules = excluded.rules, note = excluded.note,
       declared_at = case when (old.rules, old.suspend) is distinct from (excluded.rules, excluded.suspend)
         then excluded.declared_at else old.declared_at end,
       next_at = null
@@ -169,41 +170,49 @@ export async function syncSilent(trx: Transaction<Tables>, silent: readonly stri
 }
 
 /**
- * Makes the table `webhooks` equal to the declarations. Resolves with those that Postgres refuses.
+ * Makes the table `channels` equal to the declarations. Resolves with those that Postgres refuses.
  */
-export async function syncWebhooks(
+export async function syncChannels(
   trx: Transaction<Tables>,
-  webhooks: readonly DeclaredWebhook[],
+  channels: readonly DeclaredChannel[],
   turns: Turns,
-): Promise<Failed<DeclaredWebhook>[]> {
+): Promise<Failed<DeclaredChannel>[]> {
   await sql`
-    delete from webhooks where (organization, namespace, name) not in (
+    delete from channels where (organization, namespace, name) not in (
       select * from unnest(
-        ${webhooks.map(({ organization }) => organization)}::text[],
-        ${webhooks.map(({ namespace }) => namespace)}::text[], ${webhooks.map(({ name }) => name)}::text[]
+        ${channels.map(({ organization }) => organization)}::text[],
+        ${channels.map(({ namespace }) => namespace)}::text[], ${channels.map(({ name }) => name)}::text[]
       )
     )
   `.execute(trx);
-  const refused: Failed<DeclaredWebhook>[] = [];
-  for (const part of slices(webhooks, sliceSize)) {
-    refused.push(...(await turns.runEach(trx, part, (some) => upsertWebhooks(trx, some))));
+  const refused: Failed<DeclaredChannel>[] = [];
+  for (const part of slices(channels, sliceSize)) {
+    refused.push(...(await turns.runEach(trx, part, (some) => upsertChannels(trx, some))));
   }
   return refused;
 }
 
-async function upsertWebhooks(trx: Transaction<Tables>, webhooks: readonly DeclaredWebhook[]): Promise<void> {
-  const rows = webhooks.map(({ secretRef, ...webhook }) => ({ ...webhook, secret_ref: secretRef }));
-  // WEBHOOK_ALLOW_PRIVATE applies to all of them. A changed address is tried immediately.
+const sameReceiver = sql`(old.url, old."to", old.secret_ref) is not distinct from
+  (excluded.url, excluded."to", excluded.secret_ref)`;
+
+async function upsertChannels(trx: Transaction<Tables>, channels: readonly DeclaredChannel[]): Promise<void> {
+  const rows = channels.map(({ secretRef, quietHours, ...channel }) => ({
+    ...channel,
+    secret_ref: secretRef,
+    quiet_hours: quietHours,
+  }));
+  // CHANNEL_ALLOW_PRIVATE applies to all of them. A changed address is tried immediately.
   await sql`
-    insert into webhooks as old (organization, namespace, name, url, secret_ref, kinds, filter, allow_private)
-    select organization, namespace, name, url, secret_ref, kinds, filter, true
+    insert into channels as old (organization, namespace, name, type, url, "to", secret_ref, kinds, filter, quiet_hours,
+      allow_private)
+    select organization, namespace, name, type, url, "to", secret_ref, kinds, filter, nullif(quiet_hours, 'null'), true
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, namespace text,
-      name text, url text, secret_ref text, kinds text[], filter jsonb)
+      name text, type text, url text, "to" text[], secret_ref text, kinds text[], filter jsonb, quiet_hours jsonb)
     on conflict (organization, namespace, name) do update set
-      url = excluded.url, secret_ref = excluded.secret_ref, kinds = excluded.kinds, filter = excluded.filter,
-      failing_since = case when old.url = excluded.url then old.failing_since end,
-      open_until = case when old.url = excluded.url then old.open_until end
-    where (old.url, old.secret_ref, old.kinds, old.filter)
-      is distinct from (excluded.url, excluded.secret_ref, excluded.kinds, excluded.filter)
+      type = excluded.type, url = excluded.url, "to" = excluded."to", quiet_hours = excluded.quiet_hours, secret_ref = excluded.secret_ref, kinds = excluded.kinds, filter = excluded.filter,
+      failing_since = case when ${sameReceiver} then old.failing_since end,
+      open_until = case when ${sameReceiver} then old.open_until end
+    where (old.type, old.url, old."to", old.secret_ref, old.kinds, old.filter, old.quiet_hours) is distinct from
+      (excluded.type, excluded.url, excluded."to", excluded.secret_ref, excluded.kinds, excluded.filter, excluded.quiet_hours)
   `.execute(trx);
 }

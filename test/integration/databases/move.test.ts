@@ -22,7 +22,8 @@ import { sql } from '../../../internal/store/sql.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
-import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+import { killedAt } from '../../support/killed-at.ts';
+import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
@@ -33,20 +34,8 @@ const { logger } = createTelemetry('move', 'silent');
 
 function declaredIn(organization: string): DeclaredAutomation {
   const named = { namespace: organization, name: 'nightly', displayName: '', owner: '' };
-  const rest = { links: [], expect: undefined, alertLabels: {}, suspend: false };
+  const rest = { tags: [], links: [], expect: undefined, alertLabels: {}, suspend: false };
   return { organization, automationId: invoices, uid: organization, generation: 1, ...named, ...rest };
-}
-
-/** The database, whose statement of a number fails: as if the process were killed there. */
-function killedAt(db: Database, counter: { left: number }): Database {
-  return db.withPlugin({
-    transformQuery({ node }) {
-      counter.left -= 1;
-      if (counter.left === 0) throw new Error('killed');
-      return node;
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  });
 }
 
 /** The database; something happens once, when it has answered the first statement with a text. */
@@ -157,11 +146,11 @@ describe('a move of an organization', function () {
     expect(await failureOf(recordEvents(other, [ofAcme()]))).to.include({ code: 'RL001' });
   });
 
-  it('takes along verdicts, alerts and what webhooks must still get, in order', async () => {
+  it('takes along verdicts, alerts and what channels must still get, in order', async () => {
     const { first, eu } = databases;
     await declare(first.db);
     await declare(first.db, { organization: 'globex' });
-    await declareWebhook(first.db, { url: 'https://receiver.example' });
+    await declareChannel(first.db, { url: 'https://receiver.example' });
     const opened = transition('opened');
     await storeAlert(first.db, opened);
     const told = (await alertsToTell(first.db, 'alertmanager')).map((alert) => ({ alert, problem: undefined }));
@@ -175,7 +164,7 @@ describe('a move of an organization', function () {
     await first.db.updateTable('controller_state').set(state).execute();
     const of = async (db: Database) => ({
       automations: await db.selectFrom('automations').select(['organization', 'name', 'declared_at']).execute(),
-      webhooks: await db.selectFrom('webhooks').selectAll().execute(),
+      channels: await db.selectFrom('channels').selectAll().execute(),
       alerts: await db.selectFrom('alerts').selectAll().execute(),
       notices: await db.selectFrom('alert_notices').selectAll().execute(),
       deliveries: await db.selectFrom('deliveries').select(['id', 'event']).orderBy('sequence').execute(),
@@ -187,7 +176,7 @@ describe('a move of an organization', function () {
     await moveOrganization(options(), 'eu');
     expect(await of(eu.db)).to.deep.equal({ ...before, automations: mine });
     expect(await of(first.db)).to.deep.equal({
-      webhooks: [],
+      channels: [],
       alerts: [],
       notices: [],
       deliveries: [],
@@ -204,7 +193,7 @@ describe('a move of an organization', function () {
     expect((await of(first.db)).alerts).to.deep.equal([]);
     const [acme, globex] = [declaredIn('acme'), declaredIn('globex')];
     const source = {
-      current: () => ({ automations: [acme, globex], webhooks: [] }),
+      current: () => ({ automations: [acme, globex], channels: [] }),
       refuse: () => undefined,
       afterTick: () => undefined,
     };

@@ -3,12 +3,14 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readAct } from '../../../internal/ledger/act.ts';
 import { leafOfAct } from '../../../internal/ledger/act.ts';
+import { Acts } from '../../../internal/store/acts/acts.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
 import { findLeaf } from '../../../internal/store/ledger/find-leaf.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import type { Browser } from '../../support/browser.ts';
 import { anEvent } from '../../support/events.ts';
 import { declare, marginMs, tickAt } from '../../support/expectations.ts';
+import { killedAt } from '../../support/killed-at.ts';
 import { suiteLogin } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
 import { formOf, gus, olga, rita, roles } from '../../support/owners.ts';
@@ -218,6 +220,43 @@ describe('what owners do about alerts and executions', () => {
       { kind: 'END' },
     ]);
     expect(await logged()).to.deep.equal([{ kind: 'run-closed', by: 'Olga', automation: automationId }]);
+  });
+
+  it('takes effect once and is in the log once, wherever a console or a worker is killed', async () => {
+    const { db } = suite.database;
+    let killed = true;
+    for (let at = 1; killed; at += 1) {
+      const executionId = `run ${at}`;
+      await recordEvents(db, [anEvent({ kind: 'START', executionId })], withLeaves);
+      const counter = { left: at };
+      const dying = killedAt(db, counter);
+      const id = randomUUID();
+      const act = {
+        organization: 'acme',
+        id,
+        by: 'Olga',
+        note: 'Gone',
+        kind: 'close',
+        automationId,
+        executionId,
+      } as const;
+      const close = (to: typeof db) => new Acts(() => to).add({ ...act, as: 'lost' });
+      killed = await close(dying)
+        .then(() => recordActs(dying, macKey, () => undefined))
+        .then(
+          () => counter.left <= 0,
+          () => true,
+        );
+      // The next console has the same form, the next worker the same row.
+      expect(await close(db)).to.equal(true);
+      await record();
+      const events = db.selectFrom('events').select('kind').where('execution_id', '=', executionId).orderBy('id');
+      expect(
+        (await events.execute()).map(({ kind }) => kind),
+        String(at),
+      ).to.deep.equal(['START', 'ERROR', 'END']);
+      expect((await logged()).filter(({ kind }) => kind === 'run-closed')).to.have.length(at);
+    }
   });
 
   it('is not done while the access log cannot be written', async () => {
