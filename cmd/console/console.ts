@@ -9,6 +9,8 @@ import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.t
 import { consoleKey } from '../../internal/login/console-key.ts';
 import { toYaml } from '../../internal/cluster/yaml.ts';
 import { ConsoleAutomations } from '../../internal/store/console-automations.ts';
+import { ConsoleChannels } from '../../internal/store/console-channels.ts';
+import { sealAddress } from '../../internal/controller/notify/sealed-address.ts';
 import { TokenDesk } from '../../internal/login/token-desk.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { listActivity } from '../../internal/record/list-activity.ts';
@@ -87,6 +89,7 @@ export function createConsole(
   };
   const publicUrl = config.CONSOLE_PUBLIC_URL;
   const overdueAfterMs = overdueAfterHours * 3_600_000;
+  const channels = new ConsoleChannels(writtenOf, database.login.db);
   const desk = new TokenDesk(database.login.db, tokens);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
@@ -94,6 +97,14 @@ export function createConsole(
     noteAccess: (...access) => login.noteAccess(...access),
     tokens: desk,
     automations: new ConsoleAutomations(writtenOf),
+    channels: {
+      seal: async (address) => {
+        const key = await channels.publicKey();
+        return key && sealAddress(address, key);
+      },
+      make: (...channel) => channels.make(...channel),
+      remove: (...channel) => channels.remove(...channel),
+    },
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
     loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',

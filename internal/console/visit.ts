@@ -43,6 +43,13 @@ export interface Console {
     save(organization: string, automationId: string, spec: object): Promise<boolean>;
     remove(organization: string, automationId: string): Promise<void>;
   };
+  /** The channels that owners make. */
+  channels: {
+    /** Encrypts an address for the controller; undefined if none has published a key. */
+    seal(address: { organization: string; name: string; url: string; token: string }): Promise<string | undefined>;
+    make(organization: string, channel: { name: string; spec: object; sealed: string | null }): Promise<boolean>;
+    remove(organization: string, name: string): Promise<boolean>;
+  };
   toYaml: (value: unknown) => string;
   /** The newest entries of an organization's access log, before a position. */
   listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;

@@ -29,6 +29,7 @@ const readTables = [
   'log_acts',
   'access_log',
   'console_automations',
+  'console_channels',
 ];
 
 /** What else the role reads: how far the record is behind, for all organizations alike. */
@@ -156,7 +157,8 @@ const createRole = sql`
     grant select on console_keys to runledger_reader;
     grant select on tokens, token_keeper, token_requests to runledger_reader;
     grant insert on token_requests to runledger_reader;
-    grant insert, update, delete on console_automations to runledger_reader;
+    grant insert, update, delete on console_automations, console_channels to runledger_reader;
+    grant select on channel_keys to runledger_reader;
     grant select, insert, update on token_uses to runledger_reader;
     grant select on organization_databases to runledger_reader;
   end

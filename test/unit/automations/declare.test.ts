@@ -201,7 +201,11 @@ describe('declarations', () => {
     );
     const secretRef = { name: 'key' };
     const hooks = Array.from({ length: 51 }, (_, index) =>
-      resource('acme-two', `w-${String(index).padStart(3, '0')}`, { type: 'webhook', url: 'https://acme.example', secretRef }),
+      resource('acme-two', `w-${String(index).padStart(3, '0')}`, {
+        type: 'webhook',
+        url: 'https://acme.example',
+        secretRef,
+      }),
     );
     const quiet = resource('globex', 'q', { automationId });
     const { automations, channels, said } = declared({ resources: [...hostile, quiet], channels: hooks });
