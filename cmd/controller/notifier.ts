@@ -3,7 +3,7 @@ import type { AddressKeeper } from '../../internal/controller/notify/address-kee
 import { consoleNamespace } from '../../internal/expectation/read-automation.ts';
 import { Notifier, type NotifierOptions } from '../../internal/controller/notify/notifier.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { NotifyMetrics } from '../../internal/kit/telemetry/notify-metrics.ts';
+import type { NotifyMetrics } from '../../internal/controller/notify/notify-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 
 /** The settings of notifications. */

@@ -1,5 +1,5 @@
 import type { Context } from '../intake/http/page-route.ts';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
 import type { Streams } from '../readapi/stream/streams.ts';
@@ -10,7 +10,8 @@ import type { SharedReads } from './shared-reads.ts';
 import type { Site } from './site.ts';
 import type { TokenDesk } from '../login/token-desk.ts';
 import type { Activity } from '../record/list-activity.ts';
-import type { Action, FindViewer, Viewer } from './viewer.ts';
+import type { Act, Action, FindViewer, Viewer } from './viewer.ts';
+import type { NewAct } from '../record/acts.ts';
 
 /** What screens share. */
 export interface Console {
@@ -50,6 +51,8 @@ export interface Console {
     make(organization: string, channel: { name: string; spec: object; sealed: string | null }): Promise<boolean>;
     remove(organization: string, name: string): Promise<boolean>;
   };
+  /** Writes acts about alerts and executions; false if there is nothing that one could be about. */
+  acts: { add(act: NewAct): Promise<boolean> };
   toYaml: (value: unknown) => string;
   /** The newest entries of an organization's access log, before a position. */
   listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;
@@ -72,6 +75,8 @@ export interface Visit {
   proof: string | undefined;
   /** Records an action in the access log. */
   note: (action: Action, detail: string) => Promise<void> | void;
+  /** Records an act in the access log before it is done. */
+  noteFirst: (act: Act, detail: string) => Promise<void>;
 }
 
 /** One screen, or a part of one. */

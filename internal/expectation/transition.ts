@@ -38,6 +38,8 @@ export interface Transition {
   automation: AlertedAutomation | undefined;
   /** For a resolved alert: the channels notified when it opened, as `[namespace, name]`. */
   toldChannels?: readonly (readonly [namespace: string, name: string])[];
+  /** True if a mute has kept back its opening, so that nobody needs to know its end. */
+  isUntold?: boolean;
 }
 
 /** Why the watermark does not move, and since when. */

@@ -1,3 +1,4 @@
+import type { Acknowledgement } from './acts.ts';
 import type { AlertKind, Facts } from '../expectation/verdict.ts';
 
 /** An expectation that was not met, from one time to another. Times are ISO 8601, UTC. */
@@ -14,6 +15,8 @@ export interface Alert {
   /** Null while it is open. */
   resolved_at: string | null;
   resolved_reason: string | null;
+  /** Who last acknowledged it; null if nobody has. */
+  acknowledged: Acknowledgement | null;
   /** Which Alertmanagers were notified, and when. */
   notices: Notice[];
 }
@@ -30,6 +33,7 @@ export interface Notice {
 
 /** Filters of alerts; an absent one allows everything. */
 export interface AlertFilters {
+  id?: string | undefined;
   automationId?: string | undefined;
   kind?: AlertKind | undefined;
   /** True: open ones only; false: resolved ones only. */

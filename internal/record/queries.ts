@@ -1,5 +1,6 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
+import { listAcknowledged, listActsOn, listMutes } from './acts.ts';
 import { aroundExecution } from './around-execution.ts';
 import { findByName, namesOf } from './automation-names.ts';
 import { countErrors } from './count-errors.ts';
@@ -112,6 +113,9 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     namesOf: bound(namesOf),
     findByName: bound(findByName),
     listAlerts: bound(listAlerts),
+    listMutes: bound(listMutes),
+    listActsOn: bound(listActsOn),
+    listAcknowledged: bound(listAcknowledged),
     listDeliveries: bound(listDeliveries),
     listChannels: bound(listChannels),
     getCheckpoint: bound(getCheckpoint),

@@ -1,6 +1,7 @@
 import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
 import { PreparedStatementPool } from './prepared-statement-pool.ts';
+import type { ActsTable } from './tables/acts-table.ts';
 import type { AccessLogTable } from './tables/access-log-table.ts';
 import type { AlertNoticesTable, AlertsTable } from './tables/alerts-table.ts';
 import type { AutomationsTable } from './tables/automations-table.ts';
@@ -20,7 +21,7 @@ import type {
   LogTilesTable,
   LogTreesTable,
 } from './tables/ledger-tables.ts';
-import type { Settings } from './query-with-settings.ts';
+import type { Settings } from './pg-quirks.ts';
 import type { RunningExecutionsTable } from './tables/running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
 import type { ConsoleKeysTable } from './tables/console-keys-table.ts';
@@ -48,6 +49,7 @@ export interface Tables {
   sessions: SessionsTable;
   console_keys: ConsoleKeysTable;
   access_log: AccessLogTable;
+  acts: ActsTable;
   automations: AutomationsTable;
   channels: ChannelsTable;
   alerts: AlertsTable;

@@ -64,7 +64,7 @@ CREATE TABLE public.access_log (
     detail text DEFAULT ''::text NOT NULL,
     address text DEFAULT ''::text NOT NULL,
     requests integer DEFAULT 1 NOT NULL,
-    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text, 'tested'::text, 'logged out'::text, 'refused'::text, 'issued'::text, 'rotated'::text, 'revoked'::text, 'named'::text])))
+    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text, 'tested'::text, 'logged out'::text, 'refused'::text, 'issued'::text, 'rotated'::text, 'revoked'::text, 'named'::text, 'muted'::text, 'unmuted'::text, 'acknowledged'::text, 'closed'::text, 'noted'::text])))
 );
 
 ALTER TABLE public.access_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -74,6 +74,22 @@ ALTER TABLE public.access_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.acts (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    automation_id uuid,
+    execution_id text COLLATE pg_catalog."C",
+    about uuid,
+    note text NOT NULL,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    until_at timestamp(3) with time zone,
+    made_by text NOT NULL,
+    made_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    recorded_at timestamp(3) with time zone,
+    CONSTRAINT acts_kind_check CHECK ((kind = ANY (ARRAY['mute'::text, 'unmute'::text, 'acknowledge'::text, 'close'::text, 'note'::text])))
 );
 
 CREATE TABLE public.alert_notices (
@@ -100,6 +116,8 @@ CREATE TABLE public.alerts (
     resolved_reason text,
     declared jsonb,
     told_channels jsonb,
+    kept_back text,
+    CONSTRAINT alerts_kept_back_check CHECK ((kept_back = ANY (ARRAY['opened'::text, 'resolved'::text]))),
     CONSTRAINT alerts_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'late'::text, 'overrunning'::text, 'failing'::text, 'lost'::text, 'unknown'::text])))
 );
 
@@ -988,6 +1006,9 @@ ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_9 FOR VALU
 ALTER TABLE ONLY public.access_log
     ADD CONSTRAINT access_log_pkey PRIMARY KEY (organization, at, id);
 
+ALTER TABLE ONLY public.acts
+    ADD CONSTRAINT acts_pkey PRIMARY KEY (organization, id);
+
 ALTER TABLE ONLY public.alert_notices
     ADD CONSTRAINT alert_notices_pkey PRIMARY KEY (alert_id, receiver);
 
@@ -1147,7 +1168,17 @@ ALTER TABLE ONLY public.token_uses
 ALTER TABLE ONLY public.tokens
     ADD CONSTRAINT tokens_pkey PRIMARY KEY (organization, digest);
 
+CREATE INDEX acts_about ON public.acts USING btree (organization, about) WHERE (about IS NOT NULL);
+
+CREATE INDEX acts_mutes ON public.acts USING btree (organization, made_at) WHERE (kind = ANY (ARRAY['mute'::text, 'unmute'::text]));
+
+CREATE INDEX acts_of_automation ON public.acts USING btree (organization, automation_id, made_at) WHERE (automation_id IS NOT NULL);
+
+CREATE INDEX acts_open ON public.acts USING btree (organization, made_at) WHERE (recorded_at IS NULL);
+
 CREATE INDEX alert_notices_known ON public.alert_notices USING btree (receiver, alert_id) WHERE (known_as <> '[]'::jsonb);
+
+CREATE INDEX alerts_kept_back ON public.alerts USING btree (organization, automation_id) WHERE (kept_back IS NOT NULL);
 
 CREATE INDEX alerts_newest ON public.alerts USING btree (organization, opened_at, id);
 
@@ -1592,6 +1623,12 @@ ALTER TABLE ONLY public.alert_notices
 
 ALTER TABLE public.access_log ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.acts ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY acts_of_one ON public.log_acts AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY acts_of_one ON public.log_segments AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
 ALTER TABLE public.alert_notices ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.alerts ENABLE ROW LEVEL SECURITY;
@@ -1609,6 +1646,8 @@ ALTER TABLE public.deliveries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY everybody ON public.access_log USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.acts USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.alert_notices USING (true) WITH CHECK (true);
 
@@ -1632,6 +1671,8 @@ CREATE POLICY everybody ON public.log_acts USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_checkpoints USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.log_segments USING (true) WITH CHECK (true);
+
 CREATE POLICY everybody ON public.log_tails USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_tiles USING (true) WITH CHECK (true);
@@ -1648,6 +1689,8 @@ ALTER TABLE public.log_acts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_checkpoints ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.log_segments ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.log_tails ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_tiles ENABLE ROW LEVEL SECURITY;
@@ -1655,6 +1698,8 @@ ALTER TABLE public.log_tiles ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.log_trees ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY one_organization ON public.access_log AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.acts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.alert_notices AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
@@ -1687,6 +1732,8 @@ CREATE POLICY one_organization ON public.log_trees AS RESTRICTIVE FOR SELECT TO 
 CREATE POLICY one_organization ON public.rewritten_events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY own_acts ON public.acts AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (recorded_at IS NULL)));
 
 ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
 

@@ -3,6 +3,7 @@ import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer
 import type { TokenWriter } from '../../internal/cluster/tokens/token-writer.ts';
 import { TokenKeeper, type WaitingUses } from '../../internal/controller/tokens/token-keeper.ts';
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
+import type { MacKey } from '../../internal/ledger/mac.ts';
 import { createOwnerCheck } from '../../internal/login/owner-check.ts';
 import type { Answer } from './api-client.ts';
 import type { Browser } from './browser.ts';
@@ -35,12 +36,14 @@ export async function startKeeper(
   { database, tokens }: Pick<SuiteLogin, 'database' | 'tokens'>,
   provider: OidcProvider | { issuer: string },
   writer: TokenWriter = new FileTokenWriter(tokens.path),
+  actKey?: MacKey,
 ): Promise<RunningKeeper> {
   const { logger, records } = recordingLogger();
   const oidc = { issuer: new URL(provider.issuer), clientId: 'runledger', scopes: '', groupsClaim: 'groups' };
   const organizations = OrganizationMap.parse(JSON.stringify(roles));
   const checkOwner = createOwnerCheck({ ...oidc, organizations });
-  const keeper = new TokenKeeper({ db: database.db, writer, checkOwner, uses: noUses, logger });
+  const [{ db }, uses] = [database, noUses];
+  const keeper = new TokenKeeper({ db, databaseOf: () => db, actKey, writer, checkOwner, uses, logger });
   await keeper.start();
   return { records, [Symbol.asyncDispose]: () => keeper.stop() };
 }

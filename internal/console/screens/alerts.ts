@@ -40,6 +40,7 @@ export const alerts: Screen = {
     const { site } = console;
     const body = html`<div class="head">
         <h1>Alerts</h1>
+        <a class="button small" href="${site.of(organization, 'mutes')}">Mutes</a>
         ${choiceOf(query, visit, console)}
       </div>
       <div class="card">${page.items.length > 0 ? alertTable(page.items, visit, site, nameOfId) : nothingShown}</div>

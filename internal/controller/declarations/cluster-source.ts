@@ -4,7 +4,7 @@ import { createEvent } from '../../cluster/events.ts';
 import { Settling } from '../../cluster/settling.ts';
 import { defaultTimes, Supervision, type SupervisionTimes } from '../../cluster/supervision.ts';
 import type { Database } from '../../store/database.ts';
-import type { AutomationMetrics } from '../../kit/telemetry/automation-metrics.ts';
+import type { AutomationMetrics } from './automation-metrics.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import { acceptanceEvents } from './acceptance-events.ts';
 import { showAcceptances } from './acceptance-gauges.ts';

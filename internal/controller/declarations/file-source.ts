@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { WatchedFile } from '../../cluster/watched-file.ts';
-import type { AutomationMetrics } from '../../kit/telemetry/automation-metrics.ts';
+import type { AutomationMetrics } from './automation-metrics.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import { showAcceptances } from './acceptance-gauges.ts';
 import { contentOf, type FileContent } from './file-content.ts';

@@ -5,7 +5,7 @@ import { isUnavailable } from '../../store/errors.ts';
 import { isWaiting } from '../../store/parked-deliveries.ts';
 import { sql } from '../../store/sql.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { NotifyMetrics } from '../../kit/telemetry/notify-metrics.ts';
+import type { NotifyMetrics } from './notify-metrics.ts';
 import { attempt } from './attempt.ts';
 import { claimDue, type Claim, type ClaimOptions, type Slots, type ChannelRef } from './claim.ts';
 import { forbiddenAddresses } from './forbidden-addresses.ts';

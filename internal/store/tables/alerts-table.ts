@@ -20,6 +20,8 @@ export interface AlertsTable {
   declared: ColumnType<unknown, string | null | undefined, string>;
   /** The channels that were notified when it opened, as `[namespace, name]`; null for none. */
   told_channels: ColumnType<[string, string][] | null, string | null | undefined, string>;
+  /** What a mute has kept back; null for nothing. */
+  kept_back: 'opened' | 'resolved' | null;
 }
 
 /** The table `alert_notices`: which receiver was notified of which alert, and when. */

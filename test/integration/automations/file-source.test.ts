@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FileDeclarationSource } from '../../../internal/controller/declarations/file-source.ts';
-import { automationMetrics } from '../../../internal/kit/telemetry/automation-metrics.ts';
+import { automationMetrics } from '../../../internal/controller/declarations/automation-metrics.ts';
 import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
 import { failureOf } from '../../support/failure.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';

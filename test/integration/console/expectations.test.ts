@@ -74,6 +74,35 @@ describe('expectations in the console', () => {
     expect(page).to.include('action="/o/acme/channels/acme-automations/incidents/test"');
   });
 
+  const late = new Date(now - 600_000);
+  for (const [who, ticked, reasonOfLag] of [
+    ['the controller is', late, 'No controller is at work'],
+    ['the workers are', new Date(), 'The workers have not stored the newest events yet'],
+  ] as const) {
+    it(`never say that all is as expected while ${who} behind`, async () => {
+      const { db } = suite.database;
+      const { verdict } = await db.selectFrom('automations').select('verdict').executeTakeFirstOrThrow();
+      await db.updateTable('automations').set({ verdict: '[]' }).execute();
+      await db.updateTable('controller_state').set({ ticked_at: ticked, watermark: late }).execute();
+      const upTo = `${late.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+      try {
+        for (const place of ['', 'automations', `automations/${invoices}`]) {
+          const { page, text } = await read(place);
+          expect(text, place).to.include('Runledger is behind by 10 min').and.to.include(reasonOfLag);
+          expect(text, place).to.match(new RegExp(`(As expected up|Up) to ${upTo}`));
+          expect(text, place).to.not.match(/As expected (?!up)/);
+          expect(page, place).to.not.include('class="tile succeeded"');
+        }
+      } finally {
+        await db.updateTable('controller_state').set({ ticked_at: null, watermark: null }).execute();
+        await db
+          .updateTable('automations')
+          .set({ verdict: JSON.stringify(verdict) })
+          .execute();
+      }
+    });
+  }
+
   it('name the automation in lists of executions and errors, and on an execution', async () => {
     const failed = { organization: 'acme', automationId: invoices, executionId: 'run-1' };
     await recordEvents(suite.database.db, [

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { AccessLog, type Access } from '../../../internal/login/access-log.ts';
-import { loginMetrics } from '../../../internal/kit/telemetry/login-metrics.ts';
+import { loginMetrics } from '../../../internal/login/login-metrics.ts';
 import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
 import { readToken } from '../../support/console.ts';
 import { failureOf } from '../../support/failure.ts';

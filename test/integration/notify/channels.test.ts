@@ -259,6 +259,45 @@ describe('channels', () => {
     expect(told.indexOf('late succeeded')).to.be.below(told.indexOf('late failed'));
   });
 
+  it('tell the end of a run to whom they told its start, whoever owns the automation by then', async () => {
+    const { db } = database;
+    const lost = '0190a0b0-0000-7000-8000-000000000002';
+    await declare(db);
+    await declare(db, { automationId: lost, name: 'undeclared-soon' });
+    const kinds = ['execution.started', 'execution.succeeded', 'execution.failed'];
+    for (const name of ['billing', 'sales']) {
+      await declareChannel(db, { url: suite.receiver.url, name, kinds, filter: { owners: [name] } });
+    }
+    const begin = Date.now();
+    await tick([], begin);
+    const run = (automationId: string, executionId: string, kind: 'START' | 'ERROR' | 'END', ms: number) =>
+      anEvent({ automationId, executionId, kind, createdAt: begin + ms });
+    await recordEvents(db, [run(invoices, 'good', 'START', 10), run(lost, 'bad', 'START', 10)]);
+    await tick([], begin + 15);
+    await db.updateTable('automations').set({ owner: 'sales' }).where('automation_id', '=', invoices).execute();
+    await db.deleteFrom('automations').where('automation_id', '=', lost).execute();
+    await recordEvents(db, [
+      run(invoices, 'good', 'END', 20),
+      run(lost, 'bad', 'ERROR', 20),
+      run(invoices, 'of sales', 'START', 20),
+      run(invoices, 'of sales', 'END', 30),
+    ]);
+    await tick([], begin + 40);
+    const told = (await deliveries()).map(({ channel_name: name, event }) => {
+      const { execution } = event['data'] as { execution: { execution_id: string; state: string } };
+      return `${name}: ${execution.execution_id} ${execution.state}`;
+    });
+    expect(told).to.have.members([
+      'billing: good started',
+      'billing: bad started',
+      'billing: good succeeded',
+      'sales: good succeeded',
+      'billing: bad failed',
+      'sales: of sales started',
+      'sales: of sales succeeded',
+    ]);
+  });
+
   it('leave out no execution of an organization in the overflow lane, and do not wait for it', async () => {
     const { db } = database;
     for (const organization of ['acme', 'globex']) {

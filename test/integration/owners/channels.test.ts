@@ -8,7 +8,7 @@ import { fileKeyStore } from '../../../internal/cluster/file-key-store.ts';
 import { AddressKeeper } from '../../../internal/controller/notify/address-keeper.ts';
 import { ChannelSender } from '../../../internal/controller/notify/channel-sender.ts';
 import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
-import { notifyMetrics } from '../../../internal/kit/telemetry/notify-metrics.ts';
+import { notifyMetrics } from '../../../internal/controller/notify/notify-metrics.ts';
 import { openDatabase } from '../../../internal/wiring/databases.ts';
 import { together } from '../../../internal/store/apart.ts';
 import type { Browser } from '../../support/browser.ts';

@@ -18,6 +18,29 @@ describe('a cleaner', () => {
     return { cleaner: new Cleaner({ db: database.db, retentionDays, logger: logs.logger }), logs };
   };
 
+  it('deletes what owners did a number of days ago, but no mute that still holds, and no end before its mute', async () => {
+    const act = { organization: 'acme', made_by: 'Olga', details: '{}', made_at: ago(31), recorded_at: ago(31) };
+    const [forever, ended] = [randomUUID(), randomUUID()];
+    await database.db
+      .insertInto('acts')
+      .values([
+        { ...act, id: randomUUID(), kind: 'note', note: 'old' },
+        { ...act, id: randomUUID(), kind: 'note', note: 'new', made_at: ago(29) },
+        { ...act, id: randomUUID(), kind: 'note', note: 'waits', recorded_at: null },
+        { ...act, id: forever, kind: 'mute', note: 'forever' },
+        { ...act, id: ended, kind: 'mute', note: 'ended' },
+        { ...act, id: randomUUID(), kind: 'unmute', about: ended, note: 'end' },
+        { ...act, id: randomUUID(), kind: 'mute', note: 'over', until_at: ago(30) },
+      ])
+      .execute();
+    const left = async () =>
+      (await database.db.selectFrom('acts').select('note').orderBy('note').execute()).map(({ note }) => note);
+    await cleanerOf(30).cleaner.runOnce();
+    expect(await left()).to.deep.equal(['end', 'forever', 'new', 'waits']);
+    await cleanerOf(30).cleaner.runOnce();
+    expect(await left()).to.deep.equal(['forever', 'new', 'waits']);
+  });
+
   it('deletes alerts and deliveries a number of days after their end, and none that is still open', async () => {
     for (const [occurrence, resolvedAt] of [
       ['old', ago(31)],

@@ -5,7 +5,7 @@ import {
 } from '../../../internal/controller/declarations/cluster-source.ts';
 import { podAccount } from '../../../internal/cluster/pod-account.ts';
 import type { Database } from '../../../internal/store/database.ts';
-import { automationMetrics } from '../../../internal/kit/telemetry/automation-metrics.ts';
+import { automationMetrics } from '../../../internal/controller/declarations/automation-metrics.ts';
 import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
 import { renderWith } from '../helm.ts';
 import { recordingLogger } from '../recording-logger.ts';

@@ -5,7 +5,7 @@ import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import { ChannelSender, type ChannelSenderOptions } from '../../../internal/controller/notify/channel-sender.ts';
 import type { DeliveriesTable } from '../../../internal/store/tables/deliveries-table.ts';
 import { createRegistry, type Registry } from '../../../internal/kit/telemetry/metrics.ts';
-import { notifyMetrics } from '../../../internal/kit/telemetry/notify-metrics.ts';
+import { notifyMetrics } from '../../../internal/controller/notify/notify-metrics.ts';
 import { recordingLogger } from '../recording-logger.ts';
 import { eachDatabase, type TestDatabase } from '../store.ts';
 import { until } from '../until.ts';

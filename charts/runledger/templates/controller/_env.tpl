@@ -12,6 +12,7 @@
 {{- include "runledger.tokens.env" . }}
 {{- include "runledger.console.oidc.env" . }}
 {{- end }}
+{{- include "runledger.acts.env" . }}
 {{- with .Values.controller }}
 {{- with .namespaces }}
 - name: AUTOMATIONS_NAMESPACES
