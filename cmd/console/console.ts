@@ -10,6 +10,8 @@ import { consoleKey } from '../../internal/login/console-key.ts';
 import { toYaml } from '../../internal/cluster/yaml.ts';
 import { Acts } from '../../internal/store/acts/acts.ts';
 import { ConsoleAutomations } from '../../internal/store/console-automations.ts';
+import { ConsoleChannels } from '../../internal/store/console-channels.ts';
+import { sealAddress } from '../../internal/controller/notify/sealed-address.ts';
 import { TokenDesk } from '../../internal/login/token-desk.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { listActivity } from '../../internal/record/list-activity.ts';
@@ -90,6 +92,7 @@ export function createConsole(
   };
   const publicUrl = config.CONSOLE_PUBLIC_URL;
   const overdueAfterMs = overdueAfterHours * 3_600_000;
+  const channels = new ConsoleChannels(writtenOf, database.login.db);
   const desk = new TokenDesk(database.login.db, tokens);
   const automations = new ConsoleAutomations(writtenOf);
   const pages = createConsolePages({
@@ -99,6 +102,14 @@ export function createConsole(
     noteFirst: (...act) => login.noteFirst(...act),
     tokens: desk,
     automations,
+    channels: {
+      seal: async (address) => {
+        const key = await channels.publicKey();
+        return key && sealAddress(address, key);
+      },
+      make: (...channel) => channels.make(...channel),
+      remove: (...channel) => channels.remove(...channel),
+    },
     acts: new Acts(writtenOf),
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),

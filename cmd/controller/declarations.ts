@@ -61,8 +61,10 @@ export function followDeclarations(
       const from = [declarations, owned, defaults];
       if (last === undefined || from.some((part, index) => part !== last?.from[index])) {
         // A resource or a file takes precedence over the console, and the console over defaults.
-        const others = [owned, defaults].filter((some) => some.length > 0);
-        last = { from, all: others.reduce(withDefaults, declarations) };
+        const others = [owned.automations, defaults].filter((some) => some.length > 0);
+        const all = others.reduce(withDefaults, declarations);
+        const channels = owned.channels.length === 0 ? all.channels : [...all.channels, ...owned.channels];
+        last = { from, all: channels === all.channels ? all : { ...all, channels } };
       }
       const refused = stored.refuse(await tables.run(trx, stored.of(last.all), new Date(), turns));
       if (refused.length > 0) source.refuse(refused);

@@ -1,4 +1,6 @@
 import { ConfigError, isGiven, readConfig, type Config } from '../../internal/config/read.ts';
+import type { AddressKeeper } from '../../internal/controller/notify/address-keeper.ts';
+import { consoleNamespace } from '../../internal/expectation/read-automation.ts';
 import { Notifier, type NotifierOptions } from '../../internal/controller/notify/notifier.ts';
 import type { Database } from '../../internal/store/database.ts';
 import type { NotifyMetrics } from '../../internal/controller/notify/notify-metrics.ts';
@@ -19,6 +21,7 @@ export function consoleUrl(): URL | undefined {
  * @param database the database, with its name among several.
  * @param links the address of the console, for links in notifications.
  * @param secretsOf finds what the Secret of a channel holds.
+ * @param addresses finds the addresses of channels that owners made in the console.
  */
 export function createNotifier(
   config: NotifierConfig,
@@ -27,13 +30,15 @@ export function createNotifier(
   secretsOf: NotifierOptions['secretsOf'],
   { logger }: Telemetry,
   metrics: NotifyMetrics,
+  addresses?: AddressKeeper,
 ): Notifier {
   return new Notifier({
     db,
     database: name,
     urls: config.ALERTMANAGER_URLS,
     consoleUrl: links,
-    secretsOf,
+    secretsOf: (channel) =>
+      channel.namespace === consoleNamespace ? (addresses?.secretsOf(db, channel) ?? []) : secretsOf(channel),
     allowPrivate: config.CHANNEL_ALLOW_PRIVATE,
     mailServer: mailServerOf(config),
     metrics,

@@ -9,6 +9,7 @@ import { openControllerDatabases } from './databases.ts';
 import { declarationSettings } from './declaration-settings.ts';
 import { createDeclarationSource, followDeclarations } from './declarations.ts';
 import { jobSettings } from './job-settings.ts';
+import { AddressKeeper } from '../../internal/controller/notify/address-keeper.ts';
 import { createOwnedTokens, ownerSettings } from './tokens.ts';
 import { consoleUrl, createNotifier, notifierSettings } from './notifier.ts';
 
@@ -34,6 +35,8 @@ export const controller = defineService({
     const jobs = config.CAPTURE_JOBS
       ? (await import('./jobs.ts')).createJobCapture(config, db, telemetry, databases.otherOf)
       : undefined;
+    const tokens = await createOwnedTokens(config);
+    const keeper = tokens && new AddressKeeper({ db, store: tokens.keys, logger: telemetry.logger });
     const links = consoleUrl();
     const notified = notifyMetrics(telemetry.registry);
     const notifiers: Component[] = [];
@@ -47,16 +50,23 @@ export const controller = defineService({
         (channel) => source.secretsOf(channel),
         telemetry,
         metrics,
+        keeper,
       );
       notifiers.push(notifier);
       const listeners = [followDeclarations(source, jobs?.capture, residents), notifier];
       if (name === undefined || residents === undefined) return { db: own, listeners };
       return { db: own, listeners, among: { name, prepare: (trx) => residents.prepare(trx) } };
     });
-    const sources = [...(databases.map ? [databases.map] : []), source, ...(jobs?.parts ?? []), ...notifiers];
+    const sources = [
+      ...(databases.map ? [databases.map] : []),
+      source,
+      ...(jobs?.parts ?? []),
+      ...(keeper ? [keeper] : []),
+      ...notifiers,
+    ];
     const ticks = createController(
       config,
-      { databases: ticked, databaseOf, sources, capture: jobs?.capture, tokens: await createOwnedTokens(config) },
+      { databases: ticked, databaseOf, sources, capture: jobs?.capture, tokens },
       telemetry,
     );
     return [postgres, ticks];

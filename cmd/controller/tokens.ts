@@ -1,3 +1,6 @@
+import { dirname, join } from 'node:path';
+import { fileKeyStore } from '../../internal/cluster/file-key-store.ts';
+import type { KeyStore } from '../../internal/cluster/key-store.ts';
 import type { Config } from '../../internal/config/read.ts';
 import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer.ts';
 import type { TokenKeeperOptions } from '../../internal/controller/tokens/token-keeper.ts';
@@ -17,7 +20,10 @@ export const ownerSettings = [
 ] as const;
 
 /** How the controller writes tokens and recognizes owners. */
-export type OwnedTokens = Pick<TokenKeeperOptions, 'writer' | 'checkOwner' | 'actKey'>;
+export type OwnedTokens = Pick<TokenKeeperOptions, 'writer' | 'checkOwner' | 'actKey'> & {
+  /** Keeps the key for addresses of channels. */
+  keys: KeyStore;
+};
 
 /**
  * Undefined where nobody can be an owner, or where tokens have no place.
@@ -31,9 +37,12 @@ export async function createOwnedTokens(
   if (!config.CONSOLE_MANAGE || (oidc === undefined && link === undefined)) return undefined;
   const [checkOwner, actKey] = [createOwnerCheck(oidc, link), actKeyFrom(config)];
   const { TOKENS_FILE: file, TOKENS_LABEL_SELECTOR: labelSelector } = config;
-  if (file !== undefined) return { checkOwner, actKey, writer: new FileTokenWriter(file, labelSelector) };
+  if (file !== undefined) {
+    const keys = fileKeyStore(join(dirname(file), 'channel-key.json'));
+    return { checkOwner, actKey, writer: new FileTokenWriter(file, labelSelector), keys };
+  }
   if (config.KUBECONFIG === undefined && config.KUBERNETES_SERVICE_HOST === undefined) return undefined;
   // Loads the Kubernetes client only when needed.
-  const { createSecretTokenWriter } = await import('./cluster-tokens.ts');
-  return { checkOwner, actKey, writer: createSecretTokenWriter(config) };
+  const { createSecretKeyStore, createSecretTokenWriter } = await import('./cluster-tokens.ts');
+  return { checkOwner, actKey, writer: createSecretTokenWriter(config), keys: createSecretKeyStore(config) };
 }

@@ -16,6 +16,7 @@ import { controllerSettings, createController } from '../controller/controller.t
 import { declarationSettings } from '../controller/declaration-settings.ts';
 import { createDeclarationSource, followDeclarations } from '../controller/declarations.ts';
 import { consoleUrl, createNotifier, notifierSettings } from '../controller/notifier.ts';
+import { AddressKeeper } from '../../internal/controller/notify/address-keeper.ts';
 import { createOwnedTokens, ownerSettings } from '../controller/tokens.ts';
 import { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
@@ -171,12 +172,19 @@ export class Standalone implements Component {
     });
     const owners = await createOwnedTokens(owned, link);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
-    const notifier = createNotifier(config, { db }, links, (channel) => source.secretsOf(channel), telemetry, metrics);
+    const keeper = owners && new AddressKeeper({ db, store: owners.keys, logger: telemetry.logger });
+    const secretsOf = (channel: Parameters<typeof source.secretsOf>[0]) => source.secretsOf(channel);
+    const notifier = createNotifier(config, { db }, links, secretsOf, telemetry, metrics, keeper);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
       createController(
         config,
-        { databases: [{ db, listeners }], databaseOf: () => db, sources: [source, notifier], tokens: owners },
+        {
+          databases: [{ db, listeners }],
+          databaseOf: () => db,
+          sources: [source, ...(keeper ? [keeper] : []), notifier],
+          tokens: owners,
+        },
         telemetry,
       ),
     );

@@ -38,6 +38,7 @@ import { automationsYaml } from './screens/automations-yaml.ts';
 import { newAutomation, removeAutomation, saveAutomation } from './screens/manage-automation.ts';
 import { snippets } from './screens/snippets.ts';
 import { activity } from './screens/activity.ts';
+import { channels, makeChannel, removeChannel } from './screens/channels.ts';
 import { issueToken, revokeToken, rotateToken, tokenPage, tokens, tokenState } from './screens/tokens.ts';
 import { liveTail, tail } from './screens/tail.ts';
 import { SharedReads } from './shared-reads.ts';
@@ -119,6 +120,9 @@ const screens: readonly Screen[] = [
   tokenState,
   rotateToken,
   revokeToken,
+  channels,
+  makeChannel,
+  removeChannel,
   activity,
 ];
 

@@ -44,6 +44,13 @@ export interface Console {
   automations: {
     get(organization: string, automationId: string): Promise<unknown>;
   } & ManageOptions['automations'];
+  /** The channels that owners make. */
+  channels: {
+    /** Encrypts an address for the controller; undefined if none has published a key. */
+    seal(address: { organization: string; name: string; url: string; token: string }): Promise<string | undefined>;
+    make(organization: string, channel: { name: string; spec: object; sealed: string | null }): Promise<boolean>;
+    remove(organization: string, name: string): Promise<boolean>;
+  };
   /** Writes acts about alerts and executions; false if there is nothing that one could be about. */
   acts: { add(act: NewAct): Promise<boolean> };
   toYaml: (value: unknown) => string;

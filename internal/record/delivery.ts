@@ -7,8 +7,9 @@ import { readAs } from './read-as.ts';
 export interface ChannelState {
   namespace: string;
   name: string;
-  /** The host of its address. */
-  host: string;
+  type: string;
+  /** The host of a webhook, or the recipients of mails; the address of a chat is a secret. */
+  to: string;
   kinds: string[];
   /** Since when it fails; null while it does not. */
   failing_since: string | null;
@@ -68,14 +69,14 @@ export function listChannels(db: Database, organization: string): Promise<Channe
   return readAs(db, organization, async (trx) => {
     const rows = await trx
       .selectFrom('channels')
-      .select(['namespace', 'name', 'url', 'kinds', 'failing_since'])
+      .select(['namespace', 'name', 'type', 'url', 'to', 'kinds', 'failing_since'])
       .where('organization', '=', organization)
       .orderBy('namespace')
       .orderBy('name')
       .execute();
-    return rows.map(({ url, failing_since, ...row }) => ({
+    return rows.map(({ url, to, failing_since, ...row }) => ({
       ...row,
-      host: URL.parse(url)?.host ?? '',
+      to: URL.parse(url)?.host ?? to.join(', '),
       failing_since: failing_since?.toISOString() ?? null,
     }));
   });

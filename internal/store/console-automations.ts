@@ -89,20 +89,36 @@ export class ConsoleAutomations {
     );
   }
 
-  /** @throws {RequestError} when Postgres cannot serve it now. */
-  async #within<T>(organization: string, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
-    try {
-      return await this.#databaseOf(organization)
-        .transaction()
-        .execute(async (trx) => {
-          // A user in runledger_reader sees and writes rows of this organization only.
-          await sql`select set_config('runledger.organization', ${organization}, true)`.execute(trx);
-          return work(trx);
-        });
-    } catch (error) {
-      if (!isForbidden(error) && !isTimeout(error) && !isUnavailable(error)) throw error;
-      throw unavailable('Declarations cannot be read or written now.', error);
-    }
+  #within<T>(organization: string, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
+    return withinOrganization(this.#databaseOf(organization), organization, work);
+  }
+}
+
+/**
+ * Works on what owners declare. A user in runledger_reader sees and writes rows of this
+ * organization only.
+ * @throws {RequestError} when Postgres cannot serve it now.
+ */
+export function withinOrganization<T>(
+  db: Database,
+  organization: string,
+  work: (trx: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  return serveOwned(() =>
+    db.transaction().execute(async (trx) => {
+      await sql`select set_config('runledger.organization', ${organization}, true)`.execute(trx);
+      return work(trx);
+    }),
+  );
+}
+
+/** @throws {RequestError} when Postgres cannot serve it now. */
+export async function serveOwned<T>(query: () => Promise<T>): Promise<T> {
+  try {
+    return await query();
+  } catch (error) {
+    if (!isForbidden(error) && !isTimeout(error) && !isUnavailable(error)) throw error;
+    throw unavailable('Declarations cannot be read or written now.', error);
   }
 }
 
@@ -129,10 +145,13 @@ export async function readConsoleAutomations(trx: Transaction<Tables>): Promise<
   return trx.selectFrom('console_automations').selectAll().execute();
 }
 
-/** A text that changes whenever one of them does. */
-export async function versionOfConsoleAutomations(trx: Transaction<Tables>): Promise<string> {
+/** A text that changes whenever a declaration of the console does. */
+export async function versionOfConsole(trx: Transaction<Tables>): Promise<string> {
   const { rows } = await sql<{ version: string }>`
-    select concat(count(*), '/', max(generation)) as version from console_automations
+    select concat(
+      (select concat(count(*), '/', max(generation)) from console_automations), '/',
+      (select concat(count(*), '/', max(generation)) from console_channels)
+    ) as version
   `.execute(trx);
   return rows[0]?.version ?? '';
 }

@@ -30,7 +30,9 @@ import type { RewrittenEventsTable } from './erase/rewritten-events.ts';
 import type { KnownOrganizationsTable, ScheduledRunsTable } from './tables/scheduled-runs-table.ts';
 import type { SessionsTable } from './tables/sessions-table.ts';
 import type {
+  ChannelKeysTable,
   ConsoleAutomationsTable,
+  ConsoleChannelsTable,
   TokenKeeperTable,
   TokenRequestsTable,
   TokensTable,
@@ -74,6 +76,8 @@ export interface Tables {
   token_requests: TokenRequestsTable;
   token_keeper: TokenKeeperTable;
   console_automations: ConsoleAutomationsTable;
+  console_channels: ConsoleChannelsTable;
+  channel_keys: ChannelKeysTable;
 }
 
 /** An open database. `destroy` closes its connections. */

@@ -30,6 +30,7 @@ const readTables = [
   'log_acts',
   'access_log',
   'console_automations',
+  'console_channels',
   'acts',
 ];
 
@@ -49,6 +50,7 @@ const written: readonly { table: string; rights: readonly ('insert' | 'update' |
   { table: 'log_segments', rights: ['insert'], rows: ofOne },
   { table: 'acts', rights: ['insert'], rows: `${ofOne} and recorded_at is null` },
   { table: 'console_automations', rights: ['insert', 'update', 'delete'], rows: ofOne },
+  { table: 'console_channels', rights: ['insert', 'update', 'delete'], rows: ofOne },
   // Someone who has logged in nowhere belongs to no organization.
   { table: 'access_log', rights: ['insert'], rows: 'true' },
 ];
@@ -194,6 +196,7 @@ const createRole = sql`
     grant select on console_keys to runledger_reader;
     grant select on tokens, token_keeper, token_requests to runledger_reader;
     grant insert on token_requests to runledger_reader;
+    grant select on channel_keys to runledger_reader;
     grant select, insert, update on token_uses to runledger_reader;
     grant select on organization_databases to runledger_reader;
   end

@@ -107,7 +107,7 @@ function result({ delivered_at, given_up_at, error, attempts }: Delivery, now: n
   const why = error !== null && html` <span class="quiet"><bdi>${error}</bdi></span>`;
   if (delivered_at !== null) {
     return html`<span class="state succeeded">${icon('succeeded')}<span>Delivered</span></span>
-      ${age(delivered_at, now)}`;
+      ${age(delivered_at, now)}${why}`;
   }
   if (given_up_at !== null) {
     return html`<span class="state failed">${icon('failed')}<span>Given up</span></span

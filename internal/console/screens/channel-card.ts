@@ -11,18 +11,33 @@ const words = {
   gone: 'There is no such channel any more.',
 } as const;
 
+type Place = Pick<Visit, 'organization' | 'now'>;
+
 /** The channels of the organization, each with a button that sends a test. */
 export function channelCard(
   channels: readonly ChannelState[],
   test: keyof typeof words | undefined,
-  { organization, now }: Visit,
+  visit: Place,
   site: Site,
 ): Html {
   return html`<section class="card" aria-labelledby="channels-title">
     <header><h2 id="channels-title">Channels</h2></header>
-    ${test !== undefined && html`<p class="fine" role="status">${words[test]}</p>`}
+    ${channelList(channels, test, visit, site)}
+  </section>`;
+}
+
+/** @param more a further button of a channel. */
+export function channelList(
+  channels: readonly ChannelState[],
+  test: keyof typeof words | undefined,
+  { organization, now }: Place,
+  site: Site,
+  more: (channel: ChannelState) => Html | false = () => false,
+): Html {
+  return html`${test !== undefined && html`<p class="fine" role="status">${words[test]}</p>`}
     <ul class="list channels">
-      ${channels.map(({ namespace, name, host, kinds, failing_since }) => {
+      ${channels.map((channel) => {
+        const { namespace, name, type, to, kinds, failing_since } = channel;
         const action = site.of(
           organization,
           `channels/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/test`,
@@ -30,7 +45,7 @@ export function channelCard(
         return html`<li>
           <strong><bdi>${namespace}/${name}</bdi></strong>
           <span class="quiet"
-            ><bdi>${host}</bdi>, ${kinds.length === 0 ? 'all kinds about automations' : kinds.join(', ')}</span
+            >${type} <bdi>${to}</bdi>, ${kinds.length === 0 ? 'all kinds about automations' : kinds.join(', ')}</span
           >
           ${
             failing_since === null
@@ -39,11 +54,13 @@ export function channelCard(
                   >${icon('failed')}<span>Failing since ${age(failing_since, now)}</span></span
                 >`
           }
-          <form method="post" action="${action}">
-            <button class="button" aria-label="Send a test to ${name}">Send a test</button>
-          </form>
+          <span class="actions">
+            <form method="post" action="${action}">
+              <button class="button" aria-label="Send a test to ${name}">Send a test</button>
+            </form>
+            ${more(channel)}
+          </span>
         </li>`;
       })}
-    </ul>
-  </section>`;
+    </ul>`;
 }

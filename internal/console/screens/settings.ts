@@ -4,14 +4,23 @@ import type { Console, Visit } from '../visit.ts';
 
 const pages = [
   ['settings/tokens', 'Tokens'],
+  ['settings/channels', 'Channels'],
   ['settings/activity', 'Activity'],
 ] as const;
+
+interface SettingsPage {
+  title: string;
+  path: string;
+  body: Content;
+  holdsSecret?: boolean;
+  status?: number;
+}
 
 /** A settings page. `holdsSecret` keeps it out of every cache. */
 export function answerSettings(
   { ctx, viewer, organization }: Visit,
   { site, page }: Console,
-  { title, path, body, holdsSecret = false }: { title: string; path: string; body: Content; holdsSecret?: boolean },
+  { title, path, body, holdsSecret = false, status = 200 }: SettingsPage,
 ): void {
   const content = html`<div class="head">
       <h1>${title}</h1>
@@ -22,14 +31,14 @@ export function answerSettings(
     ${body}`;
   const made = page({ title, viewer, organization, section: 'settings/tokens', body: content });
   if (holdsSecret) answerSecret(ctx, made);
-  else answerHtml(ctx, made);
+  else answerHtml(ctx, made, status);
 }
 
 /** Says that changes need a newer login, and links to it. */
 export function loginAgainNotice({ ctx }: Visit, { loginAgain, site }: Console): Html {
   const to = `${site.base}${ctx.path}`;
   return html`<div class="notice">
-    <p>Your login is older than an hour. To make or revoke a token, log in again.</p>
+    <p>Your login is older than an hour. To make or revoke a token or a channel, log in again.</p>
     ${
       loginAgain === undefined
         ? html`<p>Restart Runledger: it prints a new link. Behind a proxy, log in there.</p>`

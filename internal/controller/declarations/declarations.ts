@@ -50,8 +50,8 @@ export interface DeclarationSource {
    */
   current(): Declarations | undefined;
   /**
-   * The signing keys of a webhook, or the address of a chat and its token, from memory; none until its
-   * Secret is read.
+   * The signing keys of a webhook, or the address of a chat and its token, from memory; none until
+   * its Secret is read.
    */
   secretsOf(channel: { readonly namespace: string; readonly name: string }): readonly string[];
   /** Shows that Postgres refused the declarations of these resources. */

@@ -10,7 +10,7 @@ import { messageOf } from './told-message.ts';
 
 /** The result of an attempt. `error` is a sentence for people, without internal details. */
 export type AttemptResult =
-  /** `error`: recipients that the mail server refuses. `restMs`: how long the channel wants no other. */
+  /** `error`: refused recipients. `restMs`: how long the channel wants no other message. */
   | { ok: true; status: number; error: string | null; restMs: number }
   | {
       ok: false;
@@ -22,7 +22,7 @@ export type AttemptResult =
     };
 
 export interface AttemptOptions {
-  /** The signing keys of a webhook, several during a rotation; or the address of a chat and its token. */
+  /** The signing keys of a webhook, several during a rotation; or a chat's address and token. */
   secrets: readonly string[];
   agent: Agent;
   /** Undefined if the installation has none. */

@@ -19,7 +19,7 @@ import { parkLater } from './park.ts';
 export interface ChannelSenderOptions {
   db: Database;
   /** The current contents of a channel's Secret; none if there is no such Secret. */
-  secretsOf: (channel: ChannelRef) => readonly string[];
+  secretsOf: (channel: ChannelRef) => readonly string[] | Promise<readonly string[]>;
   /** Lets channels with `allow_private` connect to private addresses. */
   allowPrivate: boolean;
   /** The mail server of the installation, if it has one. */
@@ -149,8 +149,8 @@ export class ChannelSender {
     const agent = allowPrivate && claim.allow_private ? this.#agents.private : this.#agents.public;
     const { organization, namespace, name, id, count, attempts } = claim;
     const { timeoutMs } = this.#timings;
-    const result = await attempt(claim, { secrets: secretsOf(claim), agent, mailServer, timeoutMs });
     try {
+      const result = await attempt(claim, { secrets: await secretsOf(claim), agent, mailServer, timeoutMs });
       if (result.ok) {
         await noteDelivered(db, claim, result);
         metrics.count('channel', 'ok');
@@ -167,8 +167,8 @@ export class ChannelSender {
   }
 
   /**
-   * The pause after an attempt, with jitter, in ms. People wait less than programs, since later news
-   * join the message; a busy chat says itself when to come back.
+   * The pause after an attempt, with jitter, in ms. People wait less than programs, since later
+   * news join the message; a busy chat says itself when to come back.
    */
   #pauseOf({ type, attempts }: Claim, isBusy: boolean, retryAfterMs: number): number {
     const isPeople = type !== 'webhook';

@@ -20,7 +20,7 @@ interface ChatFormat {
 const bytes = (most: number) => (body: string) => Buffer.byteLength(body) <= most;
 const characters = (most: number) => (body: string) => body.length <= most;
 
-/** Each vendor's page on its format and limits is linked in docs/design/notifications.md. */
+/** The vendors' rules are in test/support/notify/vendor-formats.ts. */
 const formats: Record<ChatType, ChatFormat> = {
   slack: { make: (message) => ({ content: slack(message) }), fits: characters(12_000) },
   teams: { make: (message) => ({ content: teams(message) }), fits: bytes(28_000) },

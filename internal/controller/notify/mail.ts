@@ -1,4 +1,4 @@
-import nodemailer, { type SendMailOptions } from 'nodemailer';
+import { createTransport, type SendMailOptions } from 'nodemailer';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { ToldItem, ToldMessage } from './told-message.ts';
 
@@ -33,7 +33,7 @@ export interface MailAnswer {
 export async function sendMail({ url, from, ca }: MailServer, mail: Mail): Promise<MailAnswer> {
   // Each of the three waits is bounded, so that the attempt ends before its claim does.
   const wait = mail.timeoutMs / 2;
-  const transport = nodemailer.createTransport({
+  const transport = createTransport({
     host: url.hostname.replaceAll(/^\[|\]$/g, ''),
     ...(url.port !== '' && { port: Number(url.port) }),
     secure: url.protocol === 'smtps:',

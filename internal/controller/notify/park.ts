@@ -32,8 +32,9 @@ export const inLine: RawBuilder<boolean> = sql`
 `;
 
 /**
- * Parks due deliveries to webhooks that wait for an earlier one. Resolves with their number. The lock on the
- * earlier delivery keeps it from ending meanwhile, so {@link makeNextDue} sees what was parked.
+ * Parks due deliveries to webhooks that wait for an earlier one. Resolves with their number. The
+ * lock on the earlier delivery keeps it from ending meanwhile, so {@link makeNextDue} sees what was
+ * parked.
  */
 export async function parkLater(db: Database): Promise<number> {
   const { rows } = await sql`

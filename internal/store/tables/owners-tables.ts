@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /** The kinds of tokens that owners make. */
 export type TokenKind = 'write' | 'read' | 'ping' | 'manage';
@@ -62,4 +62,21 @@ export interface ConsoleAutomationsTable {
   spec: unknown;
   /** Another number after each change. */
   generation: Generated<string>;
+}
+
+/** The table `console_channels`: the channels that owners made in the console. */
+export interface ConsoleChannelsTable {
+  organization: string;
+  name: string;
+  /** The `spec` of a `Channel`, after `readChannel` has accepted it. */
+  spec: unknown;
+  /** The address of a chat, encrypted for the controller. */
+  sealed: string | null;
+  generation: Generated<string>;
+}
+
+/** The table `channel_keys`: one row, the public key of the controller. */
+export interface ChannelKeysTable {
+  id: boolean;
+  public_key: ColumnType<object, string, string>;
 }

@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { declareChannel, transition } from '../../support/notify/expectations.ts';
-import type { Received } from '../../support/notify/receiver.ts';
+import { startReceiver, type Received } from '../../support/notify/receiver.ts';
 import { suiteChannels } from '../../support/notify/suite-channels.ts';
 import { vendorFormats } from '../../support/notify/vendor-formats.ts';
 import { until } from '../../support/until.ts';
@@ -103,5 +104,53 @@ describe('channels to people', () => {
     await database.db.updateTable('channels').set({ quiet_hours: quietHours }).execute();
     await allDelivered(3);
     expect(texts().at(-1)).to.equal('🔴 acme: 1 automation needs a look, 1 right again');
+  });
+
+  it('begin at once whatever the others do: one slow, one dead, one busy, and each alert is told once', async function () {
+    // ALERTS=10000 is the bar of docs/design/notifications.md.
+    const count = Number(process.env['ALERTS'] ?? 500);
+    this.timeout(120_000 + 20 * count);
+    await using slow = await startReceiver(suite.receiver.pair);
+    await using busy = await startReceiver(suite.receiver.pair);
+    const held: ServerResponse[] = [];
+    slow.answer = (_, response) => void held.push(response);
+    busy.answer = (_, response) => response.writeHead(429, { 'Retry-After': '3600' }).end();
+    const urls: Record<string, string> = { slow: slow.url, busy: busy.url, dead: 'https://localhost:1/' };
+    const others = ['a', 'b', 'c'];
+    for (const name of [...Object.keys(urls), ...others]) await declareSlack({ name });
+    await begin({
+      secretsOf: ({ name }) => [urls[name] ?? suite.receiver.url],
+      timings: { intervalMs: 1_000, timeoutMs: 10_000, firstPauseMs: 5_000 },
+    });
+    const broken = many(count);
+    await tick(broken);
+    const before = performance.now();
+    await until('the others are told', () => suite.receiver.received.length >= others.length, 60_000);
+    const ms = performance.now() - before;
+    const mib = process.memoryUsage().rss / 2 ** 20;
+    if (count > 500) console.log(`${count} alerts: begun after ${Math.round(ms)} ms, ${Math.round(mib)} MiB`);
+    // Looks are a second apart; the rest is for a busy machine.
+    expect(ms).to.be.below(10_000);
+    await until('all are told', async () => {
+      const { told } = await database.db
+        .selectFrom('deliveries')
+        .select((row) => row.fn.count<string>('id').as('told'))
+        .where('channel_name', 'in', others)
+        .where('delivered_at', 'is not', null)
+        .executeTakeFirstOrThrow();
+      return Number(told) === count * others.length;
+    });
+    expect(texts()).to.deep.equal(others.map(() => `🔴 acme: ${count} automations need a look`));
+    for (const response of held.splice(0)) response.writeHead(200).end('ok');
+    await until('the slow one is told', async () => {
+      const row = await database.db
+        .selectFrom('deliveries')
+        .select('delivered_at')
+        .where('channel_name', '=', 'slow')
+        .where('delivered_at', 'is', null)
+        .executeTakeFirst();
+      return row === undefined;
+    });
+    expect([slow.received.length, busy.received.length]).to.deep.equal([1, 1]);
   });
 });

@@ -52,8 +52,8 @@ export async function declare(
 }
 
 /**
- * A channel, a webhook of `acme` unless said otherwise, for all notifications of automations unless `kinds`
- * names some.
+ * A channel, a webhook of `acme` unless said otherwise, for all notifications of automations unless
+ * `kinds` names some.
  */
 export async function declareChannel(
   db: Database,

@@ -21,7 +21,7 @@ export interface TestMailServer extends AsyncDisposable {
   readonly mails: ReceivedMail[];
 }
 
-/** A mail server with a certificate, which takes mails from `runledger` with the password `secret`. */
+/** A mail server with TLS, which takes mails from `runledger` with the password `secret`. */
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<TestMailServer> {
   const { cert, key } = await createKeyPair('mail.test');
   const mails: ReceivedMail[] = [];

@@ -71,7 +71,7 @@ const teams = exactly({
   ),
 });
 
-/** https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages and .../v1/cards */
+/** https://developers.google.com/workspace/chat/api/reference/rest/v1/cards */
 const googlechat = exactly(
   {
     cardsV2: list(
@@ -108,7 +108,7 @@ const googlechat = exactly(
   { fallbackText: text(1_000), thread: exactly({ threadKey: text(4_000) }) },
 );
 
-/** Execute Webhook: https://docs.discord.com/developers/resources/message#embed-object-embed-limits */
+/** https://docs.discord.com/developers/resources/message#embed-object-embed-limits */
 const discord = exactly({
   embeds: list(
     exactly(

@@ -9,6 +9,7 @@ import type { Move } from './moved-tables.ts';
 export const stateTables = [
   { name: 'automations', key: ['automation_id'] },
   { name: 'console_automations', key: ['automation_id'] },
+  { name: 'console_channels', key: ['name'] },
   { name: 'channels', key: ['namespace', 'name'] },
   { name: 'scheduled_runs', key: ['automation_id', 'execution_id'] },
   { name: 'alerts', key: ['id'] },
