@@ -89,10 +89,12 @@ test-node: $(PACKAGES) ## `helm install` on real nodes: containers, kubelet, Gat
 
 # They compare latencies, and run alone.
 LATENCIES := test/fault/abuse-connections.test.ts test/fault/abuse-tokens.test.ts
-FAULTS := test/fault/faults.test.ts test/fault/shards.test.ts
+# The longest first; the two processes share the rest.
+FAULTS := test/fault/faults.test.ts test/fault/*.test.ts
+OTHERS := test/fault/fuzz.test.ts test/fault/abuse-memory.test.ts test/fault/*.test.ts
 test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
 	@deploy/install.sh redis postgres faketime caddy
-	@$(TIER) --config test/fault/.mocharc.json --first "$(LATENCIES)" "$(FAULTS)" 'test/fault/*.test.ts'
+	@$(TIER) --config test/fault/.mocharc.json --first "$(LATENCIES)" "$(FAULTS)" "$(OTHERS)"
 
 MINUTES ?= 60
 soak: $(PACKAGES) ## Random faults for MINUTES=, then a table of lost and doubled events (SEED= repeats a run)

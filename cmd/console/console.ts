@@ -8,14 +8,16 @@ import { createConsolePages, type ConsolePagesOptions } from '../../internal/con
 import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
 import { toYaml } from '../../internal/cluster/yaml.ts';
+import { Acts } from '../../internal/store/acts/acts.ts';
 import { ConsoleAutomations } from '../../internal/store/console-automations.ts';
 import { TokenDesk } from '../../internal/login/token-desk.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { listActivity } from '../../internal/record/list-activity.ts';
 import { sendTest } from '../../internal/controller/notify/send-test.ts';
 import { overdueAfterHours } from '../../internal/event/outcome/overdue.ts';
-import { apiMetrics, type ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
-import { consoleMetrics, streamMetrics, type PoolFigures } from '../../internal/kit/telemetry/console-metrics.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { consoleMetrics, type PoolFigures } from '../../internal/record/console-metrics.ts';
+import { streamMetrics } from '../../internal/readapi/stream/stream-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
 import { createServers, serverSettings } from '../../internal/wiring/servers.ts';
@@ -32,6 +34,7 @@ export const consoleSettings = [
   'READ_CONCURRENCY',
   'STREAMS_PER_TOKEN',
   'STREAM_EVENTS_PER_SECOND',
+  'LEDGER_MAC_KEY',
 ] as const;
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;
@@ -58,7 +61,7 @@ export interface ConsoleExtras {
   visitors?: Visitors | undefined;
 }
 
-/** Wires the console: Postgres → readers. The caller opens and closes the databases. */
+/** Wires the console: Postgres → readers. The caller opens the databases, and starts the tokens. */
 export function createConsole(
   config: Omit<ConsoleConfig, 'PORT'> & { PORT: number | undefined },
   database: ConsoleDatabase,
@@ -93,8 +96,10 @@ export function createConsole(
     findViewer: (ctx) => login.findViewer(ctx),
     proofOf: (ctx) => login.proofOf(ctx),
     noteAccess: (...access) => login.noteAccess(...access),
+    noteFirst: (...act) => login.noteFirst(...act),
     tokens: desk,
     automations,
+    acts: new Acts(writtenOf),
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
     loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',
@@ -108,7 +113,7 @@ export function createConsole(
     limits,
     readMetrics: metrics,
     overdueAfterMs,
-    sendTest: (organization, webhook) => sendTest(writtenOf(organization), publicUrl, { organization, ...webhook }),
+    sendTest: (organization, channel) => sendTest(writtenOf(organization), publicUrl, { organization, ...channel }),
   });
   const limitWrongTokens = createWrongTokenLimiter();
   const parts = { tokens, limitWrongTokens, oneTimeLink, page: pages.page };
@@ -140,6 +145,6 @@ export function createConsole(
   });
   const servers = createServers(config, { handler, fastPath: false, logger });
   // Streams end first, since servers wait for their answers.
-  const components = [...watches, tokens, ...login.components, inParallel('servers', servers), streams];
+  const components = [...watches, ...login.components, inParallel('servers', servers), streams];
   return { component: new ComponentGroup('console', components, logger), servers };
 }

@@ -7,7 +7,7 @@ import { createLogin, type Login, type LoginOptions, type OidcOptions } from '..
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
 import { Sessions } from '../../internal/login/sessions.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
-import { loginMetrics } from '../../internal/kit/telemetry/login-metrics.ts';
+import { loginMetrics } from '../../internal/login/login-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { LoginDatabase } from './database.ts';
 import { messageOf } from '../../internal/kit/errors/message-of.ts';

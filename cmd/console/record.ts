@@ -5,7 +5,7 @@ import { RecordWatch } from '../../internal/record/record-watch.ts';
 import { routeRecord } from '../../internal/record/routed-queries.ts';
 import { serveRecord } from '../../internal/record/served-queries.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { watchMetricsOf, type ConsoleMetrics, type PoolFigures } from '../../internal/kit/telemetry/console-metrics.ts';
+import { watchMetricsOf, type ConsoleMetrics, type PoolFigures } from '../../internal/record/console-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { ConsoleDatabase } from './database.ts';
 

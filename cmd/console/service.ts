@@ -29,6 +29,6 @@ export const consoleService = defineService({
     const ingestUrl = isPublic ? readConfig(['PUBLIC_URL'], environment).PUBLIC_URL : undefined;
     const tokens = createTokenSource(config, telemetry);
     const made = createConsole(config, database, tokens, telemetry, { ingestUrl });
-    return [component('postgres', { stop: close }), made.component];
+    return [component('postgres', { stop: close }), tokens, made.component];
   },
 });

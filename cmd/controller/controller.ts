@@ -9,17 +9,13 @@ import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { countJobs } from '../../internal/queue/aside-queues.ts';
 import { movingQueue, waitingQueue } from '../../internal/queue/keys/keys.ts';
 import { QueueClocks } from '../../internal/queue/clocks/queue-clocks.ts';
-import {
-  connect,
-  createProducerRedis,
-  disconnect,
-  type RedisAddress,
-  type RedisClient,
-} from '../../internal/queue/redis.ts';
+import { connect, disconnect } from '../../internal/queue/ioredis-quirks.ts';
+import { createProducerRedis, type RedisAddress, type RedisClient } from '../../internal/queue/redis.ts';
 import type { ShardConnection } from '../../internal/queue/shards/shard-registry.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { controllerMetrics, controllerMetricsOf } from '../../internal/kit/telemetry/controller-metrics.ts';
+import { controllerMetrics, controllerMetricsOf } from '../../internal/controller/verdicts/controller-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import type { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import type { TickOptions } from '../../internal/controller/verdicts/tick.ts';
 import type { TickListener } from '../../internal/controller/verdicts/tick-listener.ts';
 import { Cleaner } from '../../internal/controller/verdicts/cleaner.ts';
@@ -55,7 +51,7 @@ export interface ControllerParts {
   /** Keep the tables of declarations up to date. */
   sources: readonly Component[];
   /** The watermark waits for Jobs that the capture has not recorded. */
-  capture?: { readonly pendingSince: number | undefined } | undefined;
+  capture?: Pick<JobCapture, 'pendingSince' | 'behind'> | undefined;
   /** The tokens that owners make. */
   tokens?: OwnedTokens | undefined;
 }
@@ -99,11 +95,11 @@ export function createController(
       db,
       readQueue: async () => {
         // Read before the queue: what is recorded by now is in the queue or stored.
-        const uncapturedSince = capture?.pendingSince;
+        const { pendingSince: uncapturedSince, behind: uncaptured } = capture ?? {};
         const clock = await clocks.read();
         // Read after the queue: its events may have been set aside meanwhile.
         const waiting = among && (await waitingFor(all, queueName, among.name));
-        return { ...clock, uncapturedSince, waiting };
+        return { ...clock, uncapturedSince, uncaptured, waiting };
       },
       prepare: among?.prepare,
       listeners,
@@ -121,7 +117,7 @@ export function createController(
     const [first] = databases;
     if (tokens === undefined || first === undefined) return [names];
     const uses = new TokenUses(redis, queue);
-    return [names, new TokenKeeper({ ...tokens, db: first.db, uses, logger })];
+    return [names, new TokenKeeper({ ...tokens, db: first.db, databaseOf, uses, logger })];
   });
   return new ComponentGroup(
     'controller',

@@ -9,7 +9,7 @@ import { withDefaults } from '../../internal/controller/capture/default-declarat
 import type { Residents } from '../../internal/store/organizations/residents.ts';
 import type { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { automationMetrics } from '../../internal/kit/telemetry/automation-metrics.ts';
+import { automationMetrics } from '../../internal/controller/declarations/automation-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TickListener } from '../../internal/controller/verdicts/tick-listener.ts';
 import type { DeclarationConfig } from './declaration-settings.ts';

@@ -4,9 +4,9 @@ import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
+import { captureMetrics } from '../../internal/controller/capture/capture-metrics.ts';
 import { Registry } from '../../internal/kit/telemetry/metrics.ts';
-import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.ts';
+import { producerMetrics } from '../../internal/queue/producer-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { clusterAccount } from '../../internal/wiring/cluster-account.ts';
 import { backlogLimits, producerLimits, producerSettings } from '../../internal/wiring/limits.ts';
@@ -47,7 +47,10 @@ export function createJobCapture(
     logger,
     tracing,
   });
-  const lagMs = (): number => Date.now() - (capture.pendingSince ?? Date.now());
+  const lagMs = (): number => {
+    const now = Date.now();
+    return now - Math.min(capture.pendingSince ?? now, capture.behind?.oldestAt ?? now);
+  };
   const capture = new JobCapture({
     connect: clusterAccount(config, 'CAPTURE_JOBS=false'),
     namespaces: config.AUTOMATIONS_NAMESPACES?.split(',') ?? [],

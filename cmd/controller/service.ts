@@ -4,7 +4,7 @@ import type { Database } from '../../internal/store/database.ts';
 import { databaseSettings } from '../../internal/wiring/databases.ts';
 import { defineService } from '../../internal/wiring/service.ts';
 import { controllerSettings, createController, type TickedDatabase } from './controller.ts';
-import { notifyMetrics, notifyMetricsOf } from '../../internal/kit/telemetry/notify-metrics.ts';
+import { notifyMetrics, notifyMetricsOf } from '../../internal/controller/notify/notify-metrics.ts';
 import { openControllerDatabases } from './databases.ts';
 import { declarationSettings } from './declaration-settings.ts';
 import { createDeclarationSource, followDeclarations } from './declarations.ts';
@@ -44,7 +44,7 @@ export const controller = defineService({
         config,
         database,
         links,
-        (webhook) => source.secretsOf(webhook),
+        (channel) => source.secretsOf(channel),
         telemetry,
         metrics,
       );

@@ -3,30 +3,37 @@ import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer
 import type { TokenKeeperOptions } from '../../internal/controller/tokens/token-keeper.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { createOwnerCheck } from '../../internal/login/owner-check.ts';
+import { actKeyFrom, type MacKeySettings } from '../../internal/ledger/mac.ts';
 import type { tokenSettings } from '../../internal/wiring/tokens.ts';
 import { oidcOf, oidcSettings } from '../console/login.ts';
 
 /** The settings of the tokens that owners make. */
-export const ownerSettings = [...oidcSettings, 'TOKENS_FILE', 'TOKENS_NAMESPACE', 'TOKENS_LABEL_SELECTOR'] as const;
+export const ownerSettings = [
+  ...oidcSettings,
+  'TOKENS_FILE',
+  'TOKENS_NAMESPACE',
+  'TOKENS_LABEL_SELECTOR',
+  'LEDGER_MAC_KEY',
+] as const;
 
 /** How the controller writes tokens and recognizes owners. */
-export type OwnedTokens = Pick<TokenKeeperOptions, 'writer' | 'checkOwner'>;
+export type OwnedTokens = Pick<TokenKeeperOptions, 'writer' | 'checkOwner' | 'actKey'>;
 
 /**
  * Undefined where nobody can be an owner, or where tokens have no place.
  * @throws {ConfigError} when the settings of OpenID Connect do not fit together.
  */
 export async function createOwnedTokens(
-  config: Config<(typeof ownerSettings)[number] | (typeof tokenSettings)[number]>,
+  config: Config<(typeof ownerSettings)[number] | (typeof tokenSettings)[number]> & MacKeySettings,
   link?: OneTimeLink,
 ): Promise<OwnedTokens | undefined> {
   const oidc = oidcOf(config);
   if (!config.CONSOLE_MANAGE || (oidc === undefined && link === undefined)) return undefined;
-  const checkOwner = createOwnerCheck(oidc, link);
+  const [checkOwner, actKey] = [createOwnerCheck(oidc, link), actKeyFrom(config)];
   const { TOKENS_FILE: file, TOKENS_LABEL_SELECTOR: labelSelector } = config;
-  if (file !== undefined) return { checkOwner, writer: new FileTokenWriter(file, labelSelector) };
+  if (file !== undefined) return { checkOwner, actKey, writer: new FileTokenWriter(file, labelSelector) };
   if (config.KUBECONFIG === undefined && config.KUBERNETES_SERVICE_HOST === undefined) return undefined;
   // Loads the Kubernetes client only when needed.
   const { createSecretTokenWriter } = await import('./cluster-tokens.ts');
-  return { checkOwner, writer: createSecretTokenWriter(config) };
+  return { checkOwner, actKey, writer: createSecretTokenWriter(config) };
 }

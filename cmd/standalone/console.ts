@@ -3,7 +3,7 @@ import type { SettingName } from '../../internal/config/settings.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
+import type { ApiMetrics } from '../../internal/intake/http/api-metrics.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
@@ -56,21 +56,11 @@ export function createStandaloneConsole(
   const { CONSOLE_PORT: port } = readConfig(['CONSOLE_PORT']);
   const defaults = { ...serverDefaults, CONSOLE_PUBLIC_URL: `https://localhost:${port}` };
   const config = { ...readConfig(consoleSettings, undefined, defaults), PORT: undefined, HTTPS_PORT: port };
-  const shared: TokenSource = {
-    name: 'tokens',
-    start: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
-    authenticate: (token) => tokens.authenticate(token),
-    authenticateDigest: (digest) => tokens.authenticateDigest(digest),
-    tokensOf: (organization) => tokens.tokensOf(organization),
-    organizations: () => tokens.organizations(),
-    unready: () => tokens.unready(),
-  };
   // Readiness concerns automations' requests, which are accepted without Postgres.
   const probes = { ...telemetry.probes, ready: new Map() };
   const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };
   const localFiles = { organization: oneTimeLink.organization, ...files };
   const extras = { requests, oneTimeLink, ingestUrl, localFiles };
-  const { component, servers } = createConsole(config, database, shared, { ...telemetry, probes }, extras);
+  const { component, servers } = createConsole(config, database, tokens, { ...telemetry, probes }, extras);
   return { component, port: () => servers[0]?.port };
 }

@@ -4,7 +4,8 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
-import { createConsumerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
+import { disconnect } from '../../internal/queue/ioredis-quirks.ts';
+import { createConsumerRedis, type RedisClient } from '../../internal/queue/redis.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import { answers } from './socket.ts';
 

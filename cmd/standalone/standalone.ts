@@ -8,8 +8,8 @@ import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { describeError } from '../../internal/kit/telemetry/logger.ts';
 import { OpsServer, type OpsAddress } from '../../internal/kit/ops/ops-server.ts';
 import { failing } from '../../internal/kit/ops/probes.ts';
-import { apiMetrics, type ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
-import { notifyMetrics } from '../../internal/kit/telemetry/notify-metrics.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { notifyMetrics } from '../../internal/controller/notify/notify-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
 import { controllerSettings, createController } from '../controller/controller.ts';
@@ -166,10 +166,12 @@ export class Standalone implements Component {
     const declared = readConfig(declarationSettings, undefined, { AUTOMATIONS_FILE: this.#folder.automations });
     const source = await createDeclarationSource(declared, db, telemetry);
     const metrics = notifyMetrics(telemetry.registry);
-    const owned = readConfig([...ownerSettings, ...tokenSettings], undefined, { TOKENS_FILE: this.#folder.tokens });
+    const owned = readConfig([...ownerSettings, ...tokenSettings, 'LEDGER_KEY'], undefined, {
+      TOKENS_FILE: this.#folder.tokens,
+    });
     const owners = await createOwnedTokens(owned, link);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
-    const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
+    const notifier = createNotifier(config, { db }, links, (channel) => source.secretsOf(channel), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
       createController(

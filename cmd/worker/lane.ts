@@ -4,7 +4,7 @@ import { inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { Consumer } from '../../internal/queue/consumer.ts';
 import { shardQueue } from '../../internal/queue/keys/keys.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
-import type { consumerMetrics } from '../../internal/kit/telemetry/worker-metrics.ts';
+import type { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
 import { ProgressWatch, type ProgressSources } from '../../internal/worker/progress-watch.ts';
 import type { Storage } from '../../internal/worker/storage.ts';

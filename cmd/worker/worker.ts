@@ -8,13 +8,15 @@ import { overflowQueue } from '../../internal/queue/keys/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { createStore, type Store } from '../../internal/store/store.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
 import {
-  consumerMetrics,
   maintenanceMetrics,
   maintenanceMetricsOf,
   overflowStoreMetrics,
   storeMetrics,
-} from '../../internal/kit/telemetry/worker-metrics.ts';
+} from '../../internal/worker/worker-metrics.ts';
+import { recordActs } from '../../internal/store/acts/record-acts.ts';
+import { ActRecorder } from '../../internal/worker/act-recorder.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
 import { durabilitySettings } from '../../internal/wiring/limits.ts';
 import {
@@ -122,6 +124,10 @@ export function createWorker(
     },
     telemetry,
   );
+  const acts = Array.from([db, ...others.values()], (one) => {
+    const onError = (error: unknown, act: object) => logger.warn({ error, ...act }, 'act not recorded, retrying');
+    return new ActRecorder(() => recordActs(one, workerMacKey(config), onError), logger);
+  });
   const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
   const maintained = maintenanceMetrics(registry);
   const maintenanceOf = (one: Store, name?: string): Maintenance =>
@@ -152,6 +158,7 @@ export function createWorker(
       component('archives', { stop: async () => void (await Promise.all(archives.map((one) => one.close()))) }),
       ...(routing?.components ?? []),
       inParallel('maintenance', maintenance),
+      inParallel('acts', acts),
       inParallel('sealers', [...sealers.values()]),
       inParallel(
         'consumers',

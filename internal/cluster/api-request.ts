@@ -1,5 +1,4 @@
-import { HttpMethod, RequestContext, type ResponseBody } from '@kubernetes/client-node/dist/gen/http/http.js';
-import { IsomorphicFetchHttpLibrary } from '@kubernetes/client-node/dist/gen/http/isomorphic-fetch.js';
+import { HttpMethod, IsomorphicFetchHttpLibrary, RequestContext, type ResponseBody } from './client-node-quirks.ts';
 import { ApiError } from './api-error.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 

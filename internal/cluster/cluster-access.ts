@@ -1,4 +1,4 @@
-import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
+import type { RequestContext } from './client-node-quirks.ts';
 
 /**
  * The API server and the credentials for it. Each attempt creates a new one, so that it starts

@@ -1,7 +1,6 @@
-import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
-import { Watch } from '@kubernetes/client-node/dist/watch.js';
 import { ApiError } from './api-error.ts';
 import { AnswerTooLarge, causeOf, sendRequest } from './api-request.ts';
+import { createWatch } from './client-node-quirks.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import type { KubernetesObject } from './object.ts';
 
@@ -116,7 +115,11 @@ export class Resource<T extends KubernetesObject> {
     };
     signal.addEventListener('abort', finish);
     const query = { ...this.#selectors, resourceVersion, allowWatchBookmarks: true };
-    this.#newWatch(idleMs)
+    const config = {
+      getCurrentCluster: () => this.#access,
+      applySecurityAuthentication: this.#access.authenticate.bind(this.#access),
+    };
+    createWatch(config, idleMs)
       .watch(this.#path, query, onEvent, finish)
       .then(() => (open = true), finish);
     return promise.finally(() => signal.removeEventListener('abort', finish));
@@ -129,17 +132,6 @@ export class Resource<T extends KubernetesObject> {
   #refusalOf(error: unknown): ApiError | undefined {
     if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined;
     return new ApiError(`watch ${this.#plural}`, error.statusCode, error.message);
-  }
-
-  #newWatch(idleMs: number): Watch {
-    // The library's Watch uses only these two methods of a KubeConfig.
-    const config = {
-      getCurrentCluster: () => this.#access,
-      applySecurityAuthentication: (request: RequestContext) => this.#access.authenticate(request),
-    };
-    const watch = new Watch(config as unknown as Watch['config']);
-    watch['requestTimeoutMs'] = idleMs;
-    return watch;
   }
 }
 

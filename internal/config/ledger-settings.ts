@@ -13,7 +13,7 @@ export const ledgerSettings = {
   }),
   LEDGER_MAC_KEY: str({
     default: undefined,
-    desc: 'Key made by `token ledger-key` with which erase, export and seal write to the log; LEDGER_KEY includes it',
+    desc: 'Key made by `token ledger-key` with which erase, export, seal, controller and console write to the log; LEDGER_KEY includes it',
   }),
   LEDGER_DIGESTS: flag({
     default: false,

@@ -1,3 +1,4 @@
+import type { PageZone } from './page-zone.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 
 /** Ages of the last tick and of the watermark from which a page counts as out of date, in ms. */
@@ -9,6 +10,11 @@ export interface Behind {
   since: string;
   /** One sentence. */
   reason: string;
+}
+
+/** Until when the verdicts on a page are known; undefined if the record is not behind. */
+export function knownUpTo(behind: Behind | undefined, zone: PageZone): string | undefined {
+  return behind && zone.minute(Date.parse(behind.since));
 }
 
 /** Says why the record is behind; undefined if it is not, or if no controller has ever run. */

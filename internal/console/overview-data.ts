@@ -1,3 +1,4 @@
+import type { Acknowledgement, Act } from '../record/acts.ts';
 import type { CountedStep, Steps } from '../record/count-executions.ts';
 import type { RunningCounts } from '../record/count-running-of.ts';
 import type { ErrorGroup } from '../record/error-group.ts';
@@ -23,6 +24,10 @@ export interface OverviewData {
   errors: ErrorGroup[];
   /** What needs attention. */
   attentions: Attentions;
+  /** Mutes in force or to come. */
+  mutes: Act[];
+  /** Who has acknowledged open alerts: by automation and kind. */
+  acknowledged: ReadonlyMap<string, Acknowledgement>;
   /** Set while the record does not have the newest events. */
   behind: Behind | undefined;
   /** The names of declared automations. */

@@ -1,3 +1,4 @@
+import { capturesOf } from '../intake/http/koa-router-quirks.ts';
 import { onClosed } from '../intake/http/on-closed.ts';
 import type { Context, PageRoute, ShowError } from '../intake/http/page-route.ts';
 import { decodeStrictly } from '../readapi/query.ts';
@@ -18,7 +19,11 @@ import type { KnownNames } from './names.ts';
 import { PageZones } from './page-zone.ts';
 import { nothingHere } from './path-ids.ts';
 import { execution, executionJson } from './screens/execution.ts';
+import { acknowledge, alert } from './screens/alert.ts';
 import { alerts } from './screens/alerts.ts';
+import { compare } from './screens/compare.ts';
+import { closeExecution, noteExecution } from './screens/execution-acts.ts';
+import { endMute, mute, mutes } from './screens/mutes.ts';
 import { executions } from './screens/executions.ts';
 import { liveExecutions } from './screens/live-executions.ts';
 import { automation } from './screens/automation.ts';
@@ -37,7 +42,16 @@ import { issueToken, revokeToken, rotateToken, tokenPage, tokens, tokenState } f
 import { liveTail, tail } from './screens/tail.ts';
 import { SharedReads } from './shared-reads.ts';
 import { Site } from './site.ts';
-import { maySee, owns, type Action, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
+import {
+  maySee,
+  owns,
+  type Act,
+  type Action,
+  type FindViewer,
+  type NoteAccess,
+  type NoteFirst,
+  type Viewer,
+} from './viewer.ts';
 import { wantsPart, type Console, type Screen } from './visit.ts';
 
 export interface ConsolePagesOptions
@@ -48,6 +62,7 @@ export interface ConsolePagesOptions
   limits: ReadLimits;
   findViewer: FindViewer;
   noteAccess?: NoteAccess | undefined;
+  noteFirst?: NoteFirst | undefined;
 }
 
 /** The web console. */
@@ -84,9 +99,17 @@ const screens: readonly Screen[] = [
   execution,
   executionJson,
   liveExecution,
+  compare,
+  noteExecution,
+  closeExecution,
   proof,
   errors,
   alerts,
+  alert,
+  acknowledge,
+  mutes,
+  mute,
+  endMute,
   sendTest,
   tail,
   liveTail,
@@ -136,7 +159,7 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
 /** Returns a function that handles the requests of a screen. */
 function createVisits(
   console: Console,
-  { findViewer, proofOf, noteAccess, limits, readMetrics, room }: ConsolePagesOptions,
+  { findViewer, proofOf, noteAccess, noteFirst, limits, readMetrics, room }: ConsolePagesOptions,
 ): (screen: Screen) => PageRoute['answer'] {
   const zones = new PageZones();
   const requests = new TokenLimiter(limits);
@@ -161,6 +184,7 @@ function createVisits(
       ctx.state.organization = organization;
       admit(ctx, viewer, limit);
       const note = (act: Action, detail: string) => noteAccess?.(ctx, viewer, organization, act, detail);
+      const first = async (act: Act, detail: string) => noteFirst?.(ctx, viewer, organization, act, detail);
       const proof = owner && owns(viewer, organization) ? await proofOf(ctx) : undefined;
       const refusal = refusalOf(ctx, console.site, { method, owner, recent }, { viewer, organization, proof });
       if (refusal !== undefined) {
@@ -174,7 +198,10 @@ function createVisits(
       const notice = limit !== undefined || wantsPart(ctx) ? undefined : await blindNotice(console, organization, zone);
       const page: MakePage = (content) => console.page({ ...content, zone: zone.name, notice });
       const make = () =>
-        answer({ ctx, viewer, organization, now: Date.now(), zone, proof, note }, { ...console, page });
+        answer(
+          { ctx, viewer, organization, now: Date.now(), zone, proof, note, noteFirst: first },
+          { ...console, page },
+        );
       if (limit !== undefined) await make();
       else await answerWithRoom(ctx, organization, { room, readMetrics }, texts, make);
     };
@@ -196,7 +223,7 @@ function refusalOf(
 
 /** @throws {RequestError} 404, the same whether the organization exists or not. */
 function organizationOf(ctx: Context, viewer: Viewer): string {
-  const [segment = ''] = ctx['captures'] as string[];
+  const [segment = ''] = capturesOf(ctx);
   const organization = decodeStrictly(segment);
   if (!(organization instanceof Fault) && maySee(viewer, organization)) return organization;
   throw nothingHere();

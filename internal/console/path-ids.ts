@@ -1,3 +1,4 @@
+import { capturesOf } from '../intake/http/koa-router-quirks.ts';
 import { Fault } from '../readapi/fault.ts';
 import { storableText, uuid, type Parameter } from '../readapi/parameters.ts';
 import { decodeStrictly } from '../readapi/query.ts';
@@ -5,29 +6,29 @@ import { RequestError } from '../kit/errors/request-error.ts';
 import type { Visit } from './visit.ts';
 
 /** The automation in an address. @throws {RequestError} 404 for a malformed id. */
-export function automationOf({ ctx }: Visit): string {
-  return segment(ctx['captures'], 1, uuid);
+export function automationOf(visit: Visit): string {
+  return segment(visit, 1, uuid);
 }
 
 /** The event in an address. @throws {RequestError} 404 for a malformed id. */
-export function eventOf({ ctx }: Visit): string {
-  return segment(ctx['captures'], 1, uuid);
+export function eventOf(visit: Visit): string {
+  return segment(visit, 1, uuid);
 }
 
 /** The execution in an address. @throws {RequestError} 404 for a malformed id. */
-export function executionIdOf({ ctx }: Visit): string {
-  return segment(ctx['captures'], 2, storableText(1, 500));
+export function executionIdOf(visit: Visit): string {
+  return segment(visit, 2, storableText(1, 500));
 }
 
-/** The webhook in an address. @throws {RequestError} 404 for a malformed name. */
-export function webhookOf({ ctx }: Visit): { namespace: string; name: string } {
+/** The channel in an address. @throws {RequestError} 404 for a malformed name. */
+export function channelOf(visit: Visit): { namespace: string; name: string } {
   const name = storableText(1, 253);
-  return { namespace: segment(ctx['captures'], 1, name), name: segment(ctx['captures'], 2, name) };
+  return { namespace: segment(visit, 1, name), name: segment(visit, 2, name) };
 }
 
 /** Decodes a segment; the router leaves an invalid one as it is. */
-function segment(captures: unknown, index: number, read: Parameter<string>): string {
-  const text = decodeStrictly((captures as string[])[index] ?? '');
+function segment({ ctx }: Visit, index: number, read: Parameter<string>): string {
+  const text = decodeStrictly(capturesOf(ctx)[index] ?? '');
   const value = text instanceof Fault ? text : read(text);
   if (value instanceof Fault) throw nothingHere();
   return value;

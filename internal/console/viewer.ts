@@ -1,7 +1,7 @@
 import type { Context } from '../intake/http/page-route.ts';
-import type { Viewer } from '../login/viewer.ts';
+import type { Act, Viewer } from '../login/viewer.ts';
 
-export type { FindViewer, Viewer } from '../login/viewer.ts';
+export type { Act, FindViewer, Viewer } from '../login/viewer.ts';
 
 /** What a viewer does, for the access log. Looking is not an action. */
 export type Action = 'tested' | 'issued' | 'rotated' | 'revoked' | 'named' | 'refused';
@@ -14,6 +14,9 @@ export type NoteAccess = (
   action?: Action,
   detail?: string,
 ) => Promise<void> | void;
+
+/** Records an act before it is done. @throws {RequestError} if it cannot be recorded now. */
+export type NoteFirst = (ctx: Context, viewer: Viewer, organization: string, act: Act, detail: string) => Promise<void>;
 
 /** True if the viewer may see the organization, including a new one that the viewer may create. */
 export function maySee({ organizations, administers }: Viewer, organization: string): boolean {

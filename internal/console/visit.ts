@@ -1,5 +1,5 @@
 import type { Context } from '../intake/http/page-route.ts';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
 import type { ManageOptions } from '../readapi/manage-request.ts';
@@ -12,7 +12,8 @@ import type { SharedReads } from './shared-reads.ts';
 import type { Site } from './site.ts';
 import type { TokenDesk } from '../login/token-desk.ts';
 import type { Activity } from '../record/list-activity.ts';
-import type { Action, FindViewer, Viewer } from './viewer.ts';
+import type { Act, Action, FindViewer, Viewer } from './viewer.ts';
+import type { NewAct } from '../record/acts.ts';
 
 /** What screens share. */
 export interface Console {
@@ -32,10 +33,10 @@ export interface Console {
   names: SharedReads<KnownNames>;
   /** How far the record is behind, by organization. */
   blindness: SharedReads<Blindness>;
-  /** Puts a test of a webhook into the outbox. */
+  /** Puts a test of a channel into the outbox. */
   sendTest: (
     organization: string,
-    webhook: { namespace: string; name: string },
+    channel: { namespace: string; name: string },
   ) => Promise<'sent' | 'waiting' | 'gone'>;
   /** Creates and revokes tokens. */
   tokens: TokenDesk;
@@ -43,6 +44,8 @@ export interface Console {
   automations: {
     get(organization: string, automationId: string): Promise<unknown>;
   } & ManageOptions['automations'];
+  /** Writes acts about alerts and executions; false if there is nothing that one could be about. */
+  acts: { add(act: NewAct): Promise<boolean> };
   toYaml: (value: unknown) => string;
   /** The newest entries of an organization's access log, before a position. */
   listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;
@@ -65,6 +68,8 @@ export interface Visit {
   proof: string | undefined;
   /** Records an action in the access log. */
   note: (action: Action, detail: string) => Promise<void> | void;
+  /** Records an act in the access log before it is done. */
+  noteFirst: (act: Act, detail: string) => Promise<void>;
 }
 
 /** One screen, or a part of one. */

@@ -63,6 +63,11 @@ export function laterIdentity({ id, createdAt }: EventIdentity, position: number
   return { id: `${id.slice(0, 13)}${counterOf(counter)}${id.slice(23)}`, createdAt };
 }
 
+/** The UUIDv7 of a time (ms) with the random bits of another UUID. */
+export function idAt(time: number, uuid: string): string {
+  return `${timeOfUuid(time)}-7${uuid.slice(15)}`;
+}
+
 /** The time of an id, in ms. */
 export function timeOfId(id: string): number {
   return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -7,7 +7,7 @@ import {
   type Authenticate,
   type AuthenticatedState,
 } from './http/authenticate.ts';
-import { Bodies } from './bodies/bodies.ts';
+import { Bodies, type BodiesOptions } from './bodies/bodies.ts';
 import { closeRun } from './ways/close.ts';
 import { cloudEvents, cloudEventTypes } from './ways/cloud-events.ts';
 import { fastPath } from './fast-path/fast-path.ts';
@@ -33,6 +33,8 @@ export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodie
   /** Largest body, in bytes. */
   bodyLimit: number;
   organizationLimits: OrganizationLimits;
+  /** As in {@link BodiesOptions}. */
+  othersSend?: BodiesOptions['othersSend'];
   /** Called with a message's name for its automation, once its events are recorded. */
   named: (organization: string, automation: string, name: string) => void;
 }
@@ -40,11 +42,12 @@ export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodie
 /** Creates the API of ingest. Its routes check in this order: 401, 403, 429, 415/413, 400. */
 export function createApi(options: ApiOptions): Handler {
   const limiter = new OrganizationLimiter(options.organizationLimits);
-  const bodies = new Bodies({ charge: (organization, events) => limiter.charge(organization, events) });
+  const charge = (organization: string, events: number): void => limiter.charge(organization, events);
+  const bodies = new Bodies({ charge, othersSend: options.othersSend });
   const limitRefusals = createRefusalLimiter();
-  const onRefused: ServeOptions['onRefused'] = (ctx, error) => {
-    bodies.drop(ctx);
-    return limitRefusals(ctx, error);
+  const onRefused: ServeOptions['onRefused'] = async (ctx, error) => {
+    await bodies.drop(ctx);
+    await limitRefusals(ctx, error);
   };
   return serveRouter(
     createRouter({ ...charging(naming(options), limiter), bodies }, limiter),

@@ -1,5 +1,5 @@
 import { sha256Text } from './hashing.ts';
-import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
+import { leafSize, writeLeaf } from './leaf.ts';
 
 /**
  * The kinds of acts. A new kind needs only a name here.
@@ -12,6 +12,14 @@ import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
  * - `retention-approved`: retention may drop the events of the days before `before`, in
  * `partitions` partitions, because a person, `by`, approved it.
  * - `manifest`: the archive got the manifest `object` of a `day`; `sha256` is that of its bytes.
+ * - `events-expired`: retention dropped the events that were accepted before the day `before`.
+ * - `token-issued`, `token-expires`, `token-revoked`: an owner made, rotated (in force `until`) or
+ * revoked a `token`, named by the first 12 digits of its SHA-256; `scope` is what it may do.
+ * - `muted`, `unmuted`: notifications about an `automation`, or about all if it is absent, stopped
+ * `until` a time, or went on; `mute` is the id of the mute.
+ * - `alert-acknowledged`: somebody takes care of the `alert`, its id.
+ * - `run-closed`: somebody closed a run by hand; `event` is the id of the event that says so.
+ * - `note-written`: somebody wrote the `note`, its id, on a run.
  */
 export const actKinds = [
   'older-events-sealed',
@@ -19,6 +27,15 @@ export const actKinds = [
   'dead-letters-deleted',
   'retention-approved',
   'manifest',
+  'events-expired',
+  'token-issued',
+  'token-expires',
+  'token-revoked',
+  'muted',
+  'unmuted',
+  'alert-acknowledged',
+  'run-closed',
+  'note-written',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
 
@@ -63,9 +80,4 @@ export function leafOfAct(id: string, text: string): Buffer {
   const leaf = Buffer.alloc(leafSize);
   writeLeaf(leaf, 0, id, sha256Text(text), 'act');
   return leaf;
-}
-
-/** True for the leaf of an act. */
-export function isAct(leaf: Buffer): boolean {
-  return leaf[0] === leafKinds.act;
 }

@@ -1,6 +1,7 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { sha256 } from './hashing.ts';
 import { readSigningKeys, type SigningKey } from './keys.ts';
+import { isAct, leafSize } from './leaf.ts';
 
 /** The length of a MAC, in bytes. */
 export const macSize = 16;
@@ -17,25 +18,35 @@ export function macKeyOf({ privateKey }: SigningKey): MacKey {
   return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', 'runledger leaf mac', 32));
 }
 
-/** The text of LEDGER_MAC_KEY. */
-export function macKeyText(key: MacKey): string {
-  return `MAC+KEY+${idOf(key)}+${key.toString('base64')}`;
+/**
+ * The key of controllers and consoles, which write acts only: the sealer gives a place to no other
+ * leaf with its MAC. So a console that is taken over adds no event to a log.
+ */
+export function actKeyOf(key: MacKey): MacKey {
+  return Buffer.from(hkdfSync('sha256', key, '', 'runledger act mac', 32));
+}
+
+/** The text of LEDGER_MAC_KEY, for a key of all leaves (`MAC`) or of acts only (`ACT`). */
+export function macKeyText(key: MacKey, of: 'MAC' | 'ACT' = 'MAC'): string {
+  return `${of}+KEY+${idOf(key)}+${key.toString('base64')}`;
 }
 
 /**
  * Reads keys of {@link macKeyText}, separated by whitespace: two while LEDGER_KEY is replaced.
  * @throws an Error that does not repeat a key.
  */
-export function readMacKeys(text: string): MacKey[] {
+export function readMacKeys(text: string, of: 'MAC' | 'ACT' = 'MAC'): MacKey[] {
   return text
     .split(/\s+/)
     .filter((part) => part !== '')
     .map((part) => {
-      const [, id, data = ''] = /^MAC\+KEY\+([0-9a-f]{8})\+(\S+)$/.exec(part) ?? [];
+      const [, kind, id, data = ''] = /^(MAC|ACT)\+KEY\+([0-9a-f]{8})\+(\S+)$/.exec(part) ?? [];
       const key = Buffer.from(data, 'base64');
       if (key.length !== 32) throw new Error('is no key that `token ledger-key` made');
       if (idOf(key) !== id) throw new Error('is damaged: its id does not match it');
-      return key;
+      if (kind === of) return key;
+      if (of === 'ACT') return actKeyOf(key);
+      throw new Error('is a key of acts only, for controllers and consoles');
     });
 }
 
@@ -62,7 +73,7 @@ function padOf(key: MacKey, pad: number): Buffer {
   return padded;
 }
 
-/** True if one of the keys made this MAC. */
+/** True if one of the keys made this MAC, or for acts one of their {@link actKeyOf}. */
 export function isMacOf(
   keys: readonly MacKey[],
   organization: string,
@@ -70,19 +81,33 @@ export function isMacOf(
   mac: Uint8Array | null,
 ): boolean {
   if (mac?.length !== macSize) return false;
-  return keys.some((key) => timingSafeEqual(macOf(key, organization, leaves), mac));
+  const isMade = (key: MacKey): boolean => timingSafeEqual(macOf(key, organization, leaves), mac);
+  return keys.some(isMade) || (areActs(leaves) && keys.map(actKeyOf).some(isMade));
+}
+
+function areActs(leaves: Uint8Array): boolean {
+  for (let at = 0; at < leaves.length; at += leafSize) if (!isAct(leaves, at)) return false;
+  return true;
+}
+
+/** The settings with keys of MACs. */
+export interface MacKeySettings {
+  LEDGER_MAC_KEY?: string | undefined;
+  LEDGER_KEY?: string | undefined;
 }
 
 /**
  * The keys of the MACs from settings: LEDGER_MAC_KEY, or those derived from LEDGER_KEY. Empty if
  * neither is set. @throws an Error that does not repeat a key.
  */
-export function macKeysOf({
-  LEDGER_MAC_KEY: mac,
-  LEDGER_KEY: log,
-}: {
-  LEDGER_MAC_KEY?: string | undefined;
-  LEDGER_KEY?: string | undefined;
-}): MacKey[] {
-  return mac === undefined || mac === '' ? readSigningKeys(log ?? '').map(macKeyOf) : readMacKeys(mac);
+export function macKeysOf({ LEDGER_MAC_KEY: mac = '', LEDGER_KEY: log = '' }: MacKeySettings): MacKey[] {
+  return mac === '' ? readSigningKeys(log).map(macKeyOf) : readMacKeys(mac);
+}
+
+/**
+ * The key with which a controller or console writes acts. Undefined if no setting gives one: then
+ * there is no log. @throws an Error that does not repeat a key.
+ */
+export function actKeyFrom({ LEDGER_MAC_KEY: mac = '', LEDGER_KEY: log = '' }: MacKeySettings): MacKey | undefined {
+  return mac === '' ? readSigningKeys(log).map(macKeyOf).map(actKeyOf)[0] : readMacKeys(mac, 'ACT')[0];
 }

@@ -3,7 +3,8 @@ import { Repeating } from '../kit/async/repeating.ts';
 import type { Database } from '../store/database.ts';
 import type { AccessLogTable } from '../store/tables/access-log-table.ts';
 import { isDataError } from '../store/errors.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import { serveQuery } from './serve-query.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import { plainText } from '../kit/telemetry/plain-text.ts';
 
@@ -92,10 +93,23 @@ export class AccessLog {
   }
 
   note(given: Access): void {
-    const { name, address, detail = '' } = given;
-    const access = { ...given, name: plainText(name), address: plainText(address), detail: plainText(detail) };
+    const access = cleaned(given);
     if (often.has(access.action) && this.#isRepeated(access)) return;
     this.#add({ ...access, at: new Date(this.#now()), requests: 1 });
+  }
+
+  /**
+   * Records an act before it is done: resolves once the table has the entry.
+   * @throws {RequestError} if it cannot be written now.
+   */
+  async noteFirst(given: Access): Promise<void> {
+    const entry = { ...cleaned(given), at: new Date(this.#now()), requests: 1 };
+    const { db, metrics } = this.#options;
+    this.#log(entry);
+    await serveQuery('The access log cannot be written now.', () =>
+      db.insertInto('access_log').values(entry).execute(),
+    );
+    metrics.written(1);
   }
 
   async start(): Promise<void> {
@@ -111,10 +125,14 @@ export class AccessLog {
   }
 
   #add(entry: Entry): void {
-    const { at: _, ...fields } = entry;
-    this.#options.logger.info({ audit: true, ...fields }, 'record accessed');
+    this.#log(entry);
     this.#waiting.push(entry);
     if (this.#waiting.length > mostWaiting) this.#lose(batch);
+  }
+
+  #log(entry: Entry): void {
+    const { at: _, ...fields } = entry;
+    this.#options.logger.info({ audit: true, ...fields }, 'record accessed');
   }
 
   /** Counts an access if the same one has a recent entry. */
@@ -184,4 +202,8 @@ export class AccessLog {
     this.#options.metrics.lost(count);
     this.#options.logger.error({ count }, 'entries are missing in the table access_log');
   }
+}
+
+function cleaned({ name, address, detail = '', ...given }: Access): Noted {
+  return { ...given, name: plainText(name), address: plainText(address), detail: plainText(detail) };
 }

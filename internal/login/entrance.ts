@@ -1,5 +1,5 @@
 import type { Context } from '../intake/http/page-route.ts';
-import type { LoginMetrics, LoginWay } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics, LoginWay } from './login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import { readSessionId, sessionCookie, setCookie } from './cookies.ts';
 import { loginPage } from './login-page.ts';

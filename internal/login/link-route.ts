@@ -1,5 +1,5 @@
 import type { PageRoute } from '../intake/http/page-route.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import { refusedEntry, type NoteEntry } from './access-log.ts';
 import type { Entrance } from './entrance.ts';
 import type { OneTimeLink } from './one-time-link.ts';

@@ -3,7 +3,7 @@ import { within } from '../kit/async/within.ts';
 import type { Database } from '../store/database.ts';
 import { mayLogIn } from '../store/reader-role.ts';
 import { sql } from '../store/sql.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 
 export interface LoginWatchOptions {

@@ -1,5 +1,5 @@
 import type { Context, PageRoute } from '../intake/http/page-route.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Access, AccessLog, NoteEntry } from './access-log.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
@@ -17,7 +17,7 @@ import type { Page } from './page.ts';
 import { Provider } from './provider.ts';
 import type { Sessions } from './sessions.ts';
 import { tokenRoutes } from './token-routes.ts';
-import type { FindViewer, Viewer } from './viewer.ts';
+import type { Act, FindViewer, Viewer } from './viewer.ts';
 import { Viewers, type Tokens } from './viewers.ts';
 
 /** People who log in at an OpenID Connect provider. */
@@ -61,6 +61,8 @@ export interface Login {
    * Records in the access log that the viewer reads an organization, or what else the viewer does.
    */
   noteAccess: (ctx: Context, viewer: Viewer, organization: string, action?: Access['action'], detail?: string) => void;
+  /** Records an act before it is done. @throws {RequestError} if the log cannot be written now. */
+  noteFirst: (ctx: Context, viewer: Viewer, organization: string, act: Act, detail: string) => Promise<void>;
   /** The id token of a person who has logged in within the last hour. */
   proofOf: (ctx: Context) => Promise<string | undefined>;
 }
@@ -122,6 +124,8 @@ export function createLogin(options: LoginOptions): Login {
     noteAccess: (ctx, viewer, organization, action = 'looked', detail) => {
       note(ctx, { ...viewer, organization, action, detail });
     },
+    noteFirst: (ctx, { subject, name }, organization, action, detail) =>
+      options.accessLog.noteFirst({ subject, name, organization, action, detail, address: options.addressOf(ctx) }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { AuthorizationResponseError } from 'openid-client';
 import type { Context, PageRoute } from '../intake/http/page-route.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import { refusedEntry, type NoteEntry } from './access-log.ts';
 import type { AttemptLimiter } from './attempt-limiter.ts';

@@ -1,7 +1,7 @@
 import type { Context, PageRoute } from '../intake/http/page-route.ts';
 import { collectBody } from '../intake/http/plain-koa.ts';
 import { unavailable } from '../kit/errors/request-error.ts';
-import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { LoginMetrics } from './login-metrics.ts';
 import { digestOf } from '../cluster/tokens/token-entry.ts';
 import { refusedEntry, type NoteEntry } from './access-log.ts';
 import type { Entrance } from './entrance.ts';

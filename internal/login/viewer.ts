@@ -17,5 +17,8 @@ export interface Viewer extends Partial<Rights> {
  */
 export type FindViewer = (ctx: Context) => Promise<Viewer | undefined>;
 
+/** What an owner does about alerts and executions. The access log has it before it is done. */
+export type Act = 'muted' | 'unmuted' | 'acknowledged' | 'closed' | 'noted';
+
 /** How long after the login a person may create or revoke tokens, in seconds. */
 export const recentSeconds = 3_600;

@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { BacklogMetrics } from '../kit/telemetry/queue-metrics.ts';
+import type { BacklogMetrics } from './queue-metrics.ts';
 import type { Tracing } from '../kit/telemetry/tracing.ts';
 import type { AdmissionLimits } from './admission/admission-control.ts';
 import { BacklogGuard } from './admission/backlog-guard.ts';
@@ -8,7 +8,8 @@ import { encodeJob } from './job/job-encoder.ts';
 import { queueKey } from './keys/keys.ts';
 import { QueueConnection } from './queue-connection.ts';
 import { jobName } from './queue-stats.ts';
-import { createProducerRedis, disconnect, type RedisAddress, type RedisClient } from './redis.ts';
+import { disconnect } from './ioredis-quirks.ts';
+import { createProducerRedis, type RedisAddress, type RedisClient } from './redis.ts';
 
 /** What ingest requires of Redis before a 201; see {@link AdmissionLimits}. */
 export type Durability = Pick<AdmissionLimits, 'requireDurable' | 'replicaAcks'>;

@@ -1,4 +1,5 @@
-import { Cluster, type Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { masterOf } from './ioredis-quirks.ts';
 import type { RedisClient } from './redis.ts';
 
 /** Learns of changes of the connections. */
@@ -56,6 +57,6 @@ export class ConnectionState {
 
 /** False if another node is the master of the slot. */
 function mayServe(client: RedisClient, { options }: Redis, slot: number): boolean {
-  const master = client instanceof Cluster ? client.slots[slot]?.[0] : undefined;
+  const master = masterOf(client, slot);
   return master === undefined || master === `${options.host}:${options.port}`;
 }

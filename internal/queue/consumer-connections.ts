@@ -1,7 +1,9 @@
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { ConsumerMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { ConsumerMetrics } from './consumer-metrics.ts';
+import { blockOn } from './bullmq-quirks.ts';
 import { DurabilityReport, missingDurability } from './shards/durability.ts';
-import { createConsumerRedis, disconnect, type RedisAddress, type RedisClient } from './redis.ts';
+import { disconnect } from './ioredis-quirks.ts';
+import { createConsumerRedis, type RedisAddress, type RedisClient } from './redis.ts';
 
 /** Interval of durability checks, in ms. */
 const checkMs = 5_000;
@@ -31,8 +33,7 @@ export class ConsumerConnections {
     }
     this.main.on('close', () => this.#onClose());
     this.main.on('ready', () => void this.#onReady());
-    // BullMQ uses the duplicate as its blocking connection.
-    Object.assign(this.main, { duplicate: () => this.#blocking });
+    blockOn(this.main, this.#blocking);
   }
 
   async close(): Promise<void> {

@@ -2,9 +2,10 @@ import { DelayedError, WaitingError, Worker, type Job, type WorkerOptions } from
 import { settledWithin } from '../kit/async/settled-within.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Tracing } from '../kit/telemetry/tracing.ts';
-import type { ConsumerMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { ConsumerMetrics } from './consumer-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
 import { fetchCooldownBackend } from './fetch-cooldown.ts';
+import { isConnectionError } from './ioredis-quirks.ts';
 import { FetchedTexts } from './job/fetched-texts.ts';
 import { UnknownFormat } from './job/job.ts';
 import { JobDecoder } from './job/job-decoder.ts';
@@ -227,12 +228,4 @@ export class Consumer {
     await job.moveToDelayed(Date.now() + delay, token);
     throw new DelayedError();
   }
-}
-
-/**
- * Socket errors name a system call. Errors that ioredis raises for commands on a lost connection do
- * not.
- */
-function isConnectionError(error: Error): boolean {
-  return 'syscall' in error || /Connection is closed|Socket timeout|connect ETIMEDOUT/.test(error.message);
 }

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 'bullmq';
-
-/** BullMQ's signal that a job may be waiting. */
-export const lookNow = { member: '0', score: 0 };
+import { lookNow } from './bullmq-quirks.ts';
 
 /**
  * BullMQ's backend with a cooldown: after a fetch that found jobs, the next one starts

@@ -1,4 +1,4 @@
-import type { LaneStats, QueueStats } from '../kit/telemetry/queue-metrics.ts';
+import type { LaneStats, QueueStats } from './queue-metrics.ts';
 import { overflowQueue, queueKey } from './keys/keys.ts';
 import { oldestOf } from './clocks/oldest-job.ts';
 import type { RedisClient } from './redis.ts';

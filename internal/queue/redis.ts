@@ -1,5 +1,5 @@
-import { Cluster, Redis, type Command, type RedisOptions } from 'ioredis';
-import { settledWithin } from '../kit/async/settled-within.ts';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { endedForGood } from './ioredis-quirks.ts';
 
 /** A connection to Redis or to a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
@@ -31,12 +31,6 @@ const consumerSilence = 15_000;
  * long.
  */
 const loadingInterval = 250;
-
-/** How long to wait for the end of a client, in ms. ioredis itself cuts a connection after 2 s. */
-const endMs = 5_000;
-
-/** The ioredis error for a command without a connection. */
-const closed = 'Connection is closed.';
 
 /** The options in which the two kinds of client differ. */
 type Behaviour = Pick<
@@ -103,41 +97,6 @@ function create(address: RedisAddress, { lazyConnect, ...behaviour }: Behaviour)
 }
 
 /**
- * Fails the commands and connection attempts that a cluster client leaves unsettled when it ends;
- * BullMQ's worker would wait for them. ioredis also emits `close` for each node after `end`, which
- * would make later commands wait forever.
- */
-function endedForGood(cluster: Cluster): Cluster {
-  const pending = new Set<Command>();
-  const send = cluster.sendCommand.bind(cluster);
-  cluster.sendCommand = (command, ...rest) => {
-    pending.add(command);
-    command.promise.catch(() => undefined).finally(() => pending.delete(command));
-    return send(command, ...rest);
-  };
-  const open = cluster.connect.bind(cluster);
-  cluster.connect = async () => {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const onEnd = (): void => {
-      if (cluster.status === 'end') reject(new Error(closed));
-    };
-    cluster.on('end', onEnd);
-    await Promise.race([open(), promise]).finally(() => cluster.off('end', onEnd));
-  };
-  let ended = false;
-  cluster.on('connecting', () => {
-    ended = false;
-  });
-  cluster.on('end', () => {
-    ended = true;
-    for (const command of pending) command.reject(new Error(closed));
-  });
-  return cluster.on('close', () => {
-    if (ended && cluster.status === 'close') cluster.status = 'end';
-  });
-}
-
-/**
  * Asks the Sentinels for the master at each connection. The option `failoverDetector` stays off:
  * its message during a reconnect would end the client for good.
  */
@@ -193,45 +152,4 @@ export function reconnect(client: RedisClient): void {
 /** Delay in ms: short after a short outage, at most a second after a long one. */
 function reconnectDelay(attempt: number): number {
   return Math.min(attempt * 100, 1_000);
-}
-
-/**
- * Starts to connect. Resolves after the first attempt, even a failed one. The client retries in the
- * background and reports to its `error` listeners.
- */
-export async function connect(client: RedisClient): Promise<void> {
-  if (client.status !== 'wait') return;
-  // A cluster's connect() never settles when its nodes answer but the cluster does not work.
-  const closed = new Promise<void>((resolve) => {
-    client.once('close', () => resolve());
-  });
-  await Promise.race([client.connect().catch(() => undefined), closed]);
-}
-
-/**
- * Closes the connection in any state and rejects the commands under way. Idempotent. The wait is
- * bounded: after a failover, a cluster client once closed all its connections without an `end`.
- */
-export async function disconnect(client: RedisClient): Promise<void> {
-  if (client.status === 'end') return;
-  const ended = new Promise<void>((resolve) => {
-    client.once('end', () => resolve());
-  });
-  const idle = client.status === 'reconnecting';
-  client.disconnect();
-  if (idle) endIdle(client);
-  await settledWithin(endMs, ended);
-}
-
-/**
- * Between two attempts, ioredis' disconnect() only cancels the next one: waiting commands would
- * hang and `end` would never come. One more attempt ends the client.
- */
-function endIdle(client: RedisClient): void {
-  const attempt = client.connect();
-  if (client instanceof Redis) client.disconnect();
-  attempt.then(
-    () => client.disconnect(),
-    () => undefined,
-  );
 }

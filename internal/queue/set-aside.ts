@@ -1,5 +1,5 @@
 import { UnrecoverableError } from 'bullmq';
-import type { JobFault } from '../kit/telemetry/worker-metrics.ts';
+import type { JobFault } from './consumer-metrics.ts';
 import { commonQueue, queueKey } from './keys/keys.ts';
 import type { RedisClient } from './redis.ts';
 

@@ -6,7 +6,7 @@ import type { EventEncoder, ExportFormat } from '../record/formats/format.ts';
 import { exportFormats, formatNames, type FormatName } from '../record/formats/formats.ts';
 import type { Page } from '../record/page.ts';
 import type { EventPosition, StoredEvent } from '../record/stored-event.ts';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Fault } from './fault.ts';
 import { namedFilters, namedFiltersOf } from './filters.ts';

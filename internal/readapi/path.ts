@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { capturesOf } from '../intake/http/koa-router-quirks.ts';
 import { Fault } from './fault.ts';
 import { storableText, tokenId, uuid, type Parameter } from './parameters.ts';
 import { decodeStrictly, malformedQuery } from './query.ts';
@@ -19,8 +20,7 @@ type PathParameter = keyof typeof pathParameters;
  * @throws {RequestError} that names each malformed id.
  */
 export function readPath<Name extends PathParameter>(ctx: Context, ...names: Name[]): Record<Name, string> {
-  // The router's own decoding leaves invalid text unchanged.
-  const segments = ctx['captures'] as string[];
+  const segments = capturesOf(ctx);
   const read = names.map((name, index) => [name, readSegment(segments[index] ?? '', pathParameters[name])] as const);
   const faults = read.flatMap(([parameter, value]) =>
     value instanceof Fault ? [{ parameter, detail: value.detail }] : [],

@@ -1,6 +1,6 @@
 import type { Context, ParameterizedContext } from 'koa';
 import { RequestError, unavailable } from '../kit/errors/request-error.ts';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import type { StreamPosition } from '../record/stream.ts';
 import type { AuthenticatedState } from '../intake/http/authenticate.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import { onClosed } from '../intake/http/on-closed.ts';
 import { readBytes, type ReadRoom } from './read-room.ts';
 

@@ -1,3 +1,4 @@
+import type { Acknowledgement } from './acts.ts';
 import type { AlertKind, Facts } from '../expectation/verdict.ts';
 import type { AutomationFilters } from './filters.ts';
 
@@ -15,6 +16,8 @@ export interface Alert {
   /** Null while it is open. */
   resolved_at: string | null;
   resolved_reason: string | null;
+  /** Who last acknowledged it; null if nobody has. */
+  acknowledged: Acknowledgement | null;
   /** Which Alertmanagers were notified, and when. */
   notices: Notice[];
 }
@@ -31,6 +34,7 @@ export interface Notice {
 
 /** Filters of alerts; an absent one allows everything. */
 export interface AlertFilters extends AutomationFilters {
+  id?: string | undefined;
   kind?: AlertKind | undefined;
   /** True: open ones only; false: resolved ones only. */
   open?: boolean | undefined;

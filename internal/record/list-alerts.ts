@@ -2,6 +2,7 @@ import type { AlertNoticesTable, AlertsTable } from '../store/tables/alerts-tabl
 import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
 import type { Alert, AlertFilters, AlertPosition, Notice } from './alert.ts';
+import type { Acknowledgement } from './acts.ts';
 import { all, time, when, whenAnyOf } from './conditions.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
@@ -12,17 +13,18 @@ type NoticeRow = Pick<AlertNoticesTable, 'receiver' | 'last_error'> & {
   resolved_told_at: string | null;
 };
 
-type Row = Selectable<AlertsTable> & { notices: NoticeRow[] };
+type Row = Selectable<AlertsTable> & { notices: NoticeRow[]; acknowledged: Acknowledgement | null };
 
 /** Alerts, last opened first. */
 export function listAlerts(
   db: Database,
   organization: string,
-  { automationId, automationIds, kind, open }: AlertFilters,
+  { id: only, automationId, automationIds, kind, open }: AlertFilters,
   { limit, after }: PageRequest<AlertPosition>,
 ): Promise<Page<Alert, AlertPosition>> {
   const conditions = all([
     sql`organization = ${organization}`,
+    ...when(only, (id) => sql`id = ${id}::uuid`),
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
     ...whenAnyOf(automationIds),
     ...when(kind, (wanted) => sql`kind = ${wanted}`),
@@ -34,7 +36,11 @@ export function listAlerts(
       select page.*, coalesce((
         select json_agg(n order by receiver) from alert_notices n
         where n.alert_id = page.id and n.organization = ${organization}
-      ), '[]') as notices
+      ), '[]') as notices, (
+        select json_build_object('by', made_by, 'at', made_at, 'note', note) from acts c
+        where c.organization = ${organization} and c.about = page.id and c.kind = 'acknowledge'
+        order by made_at desc limit 1
+      ) as acknowledged
       from (select * from alerts where ${conditions} order by opened_at desc, id desc limit ${limit + 1}) as page
       order by opened_at desc, id desc
     `.execute(trx);
@@ -56,6 +62,7 @@ function alertOf(row: Row): Alert {
     opened_at: row.opened_at.toISOString(),
     resolved_at: row.resolved_at?.toISOString() ?? null,
     resolved_reason: row.resolved_reason,
+    acknowledged: row.acknowledged && { ...row.acknowledged, at: new Date(row.acknowledged.at).toISOString() },
     notices: row.notices.map(noticeOf),
   };
 }

@@ -1,12 +1,13 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
+import { listAcknowledged, listActsOn, listMutes } from './acts.ts';
 import { aroundExecution } from './around-execution.ts';
 import { findByName, findDeclared, namesOf } from './automation-names.ts';
 import { countErrors } from './count-errors.ts';
 import { countExecutions } from './count-executions.ts';
 import { countRunningOf } from './count-running-of.ts';
 import { listDeclarations } from './declaration.ts';
-import { listDeliveries, listWebhooks } from './delivery.ts';
+import { listDeliveries, listChannels } from './delivery.ts';
 import { exportEvents } from './export-events.ts';
 import type { SearchOptions } from './fill-page.ts';
 import type { EventFilters } from './filters.ts';
@@ -113,8 +114,11 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     findByName: bound(findByName),
     findDeclared: bound(findDeclared),
     listAlerts: bound(listAlerts),
+    listMutes: bound(listMutes),
+    listActsOn: bound(listActsOn),
+    listAcknowledged: bound(listAcknowledged),
     listDeliveries: bound(listDeliveries),
-    listWebhooks: bound(listWebhooks),
+    listChannels: bound(listChannels),
     getCheckpoint: bound(getCheckpoint),
     getSignedCheckpoint: bound(getSignedCheckpoint),
     listActs: bound(listActs),

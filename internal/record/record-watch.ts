@@ -1,6 +1,6 @@
 import { Repeating } from '../kit/async/repeating.ts';
 import { within } from '../kit/async/within.ts';
-import type { WatchMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { WatchMetrics } from './console-metrics.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';

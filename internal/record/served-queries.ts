@@ -1,6 +1,6 @@
 import { unavailable } from '../kit/errors/request-error.ts';
 import { isTimeout, isUnavailable } from '../store/errors.ts';
-import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { ConsoleMetrics } from './console-metrics.ts';
 import { decorated, type Queries } from './queries.ts';
 import { BudgetUsedUp } from './read-budget.ts';
 

@@ -1,6 +1,7 @@
 import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
 import { PreparedStatementPool } from './prepared-statement-pool.ts';
+import type { ActsTable } from './tables/acts-table.ts';
 import type { AccessLogTable } from './tables/access-log-table.ts';
 import type { AlertNoticesTable, AlertsTable } from './tables/alerts-table.ts';
 import type { AutomationsTable } from './tables/automations-table.ts';
@@ -20,7 +21,7 @@ import type {
   LogTilesTable,
   LogTreesTable,
 } from './tables/ledger-tables.ts';
-import type { Settings } from './query-with-settings.ts';
+import type { Settings } from './pg-quirks.ts';
 import type { RunningExecutionsTable } from './tables/running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
 import type { ConsoleKeysTable } from './tables/console-keys-table.ts';
@@ -35,7 +36,7 @@ import type {
   TokensTable,
   TokenUsesTable,
 } from './tables/owners-tables.ts';
-import type { WebhooksTable } from './tables/webhooks-table.ts';
+import type { ChannelsTable } from './tables/channels-table.ts';
 
 /** The tables, as queries see them. */
 export interface Tables {
@@ -46,8 +47,9 @@ export interface Tables {
   sessions: SessionsTable;
   console_keys: ConsoleKeysTable;
   access_log: AccessLogTable;
+  acts: ActsTable;
   automations: AutomationsTable;
-  webhooks: WebhooksTable;
+  channels: ChannelsTable;
   alerts: AlertsTable;
   alert_notices: AlertNoticesTable;
   deliveries: DeliveriesTable;

@@ -32,8 +32,7 @@ export function keepDeadLetter(db: Database, event: AcceptedEvent, reason: strin
     if (numInsertedOrUpdatedRows !== 1n) return false;
     const code = /^[0-9A-Z]{5}/.exec(reason)?.[0] ?? 'unknown';
     const details = { event: uuidOf(event.id), code };
-    if (macKey !== undefined)
-      await appendAct(trx, macKey, { organization, kind: 'dead-letter-kept', by: 'worker', details });
+    await appendAct(trx, macKey, { organization, kind: 'dead-letter-kept', by: 'worker', details });
     return true;
   });
 }
@@ -46,7 +45,7 @@ export async function noteDeletedLetters(
   ids: readonly string[],
   by: string,
 ): Promise<void> {
-  if (macKey === undefined || ids.length === 0) return;
+  if (ids.length === 0) return;
   const details = { letters: String(ids.length), events: ids.map(uuidOf).join(' ') };
   await appendAct(db, macKey, { organization, kind: 'dead-letters-deleted', by, details });
 }

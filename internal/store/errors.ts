@@ -1,4 +1,5 @@
 import { messageOf } from '../kit/errors/message-of.ts';
+import { lostConnection, readTimeout } from './pg-quirks.ts';
 
 /**
  * SQLSTATE classes of errors in the data: data exception, constraint violation, program limit,
@@ -47,7 +48,7 @@ export function movedOrganizations(error: unknown): ReadonlySet<string> | undefi
 
 /** True when a statement exceeded the statement time-out or the client's time-out. */
 export function isTimeout(error: unknown): boolean {
-  return codeOf(error) === queryCanceled || messageOf(error) === 'Query read timeout';
+  return codeOf(error) === queryCanceled || messageOf(error) === readTimeout;
 }
 
 /** True when the user lacks a right. */
@@ -60,9 +61,6 @@ export function isForbidden(error: unknown): boolean {
  * migrated yet.
  */
 const passing = /^(?:08|40|53|57|58)...$|^42P01$|^25006$|^28...$|^3D000$/;
-
-/** The client's messages without a code: for a lost connection, and for none in time. */
-const lostConnection = /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered/;
 
 /** True when the server does not answer or cannot serve now; false for an error in a statement. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
-import { queryWithSettings, type Settings } from './query-with-settings.ts';
+import { queryWithSettings, type Settings } from './pg-quirks.ts';
 
 /** SQLSTATE of a server that became a standby: its address may lead to the new primary. */
 const readOnly = '25006';

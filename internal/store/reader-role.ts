@@ -4,11 +4,12 @@ import type { Database } from './database.ts';
 
 /**
  * The role of every read query (docs/design/reading.md). A console whose user is in this role
- * can also keep sessions, read its keys, append to the access log, and send tests of webhooks.
+ * can also keep sessions, read its keys, append to the access log and to owners' acts, and send tests
+ * of channels.
  */
 export const readerRole = 'runledger_reader';
 
-/** Stands for the automation in a notification about none: a test of a webhook. */
+/** Stands for the automation in a notification about none: a test of a channel. */
 export const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /** The tables that the role reads: rows of one organization. */
@@ -18,7 +19,7 @@ const readTables = [
   'executions',
   'running_executions',
   'automations',
-  'webhooks',
+  'channels',
   'alerts',
   'alert_notices',
   'deliveries',
@@ -29,6 +30,7 @@ const readTables = [
   'log_acts',
   'access_log',
   'console_automations',
+  'acts',
 ];
 
 /** What else the role reads: how far the record is behind, for all organizations alike. */
@@ -68,10 +70,11 @@ const readerRoleCanLogIn = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
 )`;
 
-/** True if the role can put tests of webhooks into the outbox, and nothing else. */
+/** True if the role can put tests of channels into the outbox, and acts into logs. */
 const readerRoleCanTest = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)}
     and has_table_privilege(oid, to_regclass('deliveries'), 'INSERT')
+    and has_table_privilege(oid, to_regclass('log_segments'), 'INSERT')
 ) and exists (select from pg_policy where polname = 'tests_only' and polrelid = to_regclass('deliveries'))`;
 
 /** The rights on the tables of the login, for a user or the id of a role. */
@@ -79,7 +82,12 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   const has = (table: string, right: string) =>
     sql`coalesce(has_table_privilege(${role}, to_regclass(${sql.lit(table)}), ${sql.lit(right)}), false)`;
   const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => has('sessions', right));
-  const others = [has('access_log', 'INSERT'), has('console_keys', 'SELECT'), has('token_requests', 'INSERT')];
+  const others = [
+    has('access_log', 'INSERT'),
+    has('console_keys', 'SELECT'),
+    has('token_requests', 'INSERT'),
+    has('acts', 'INSERT'),
+  ];
   return sql<boolean>`(${sql.join([...rights, ...others], sql` and `)})`;
 }
 
@@ -151,8 +159,20 @@ const createRole = sql`
         organization = current_setting('runledger.organization', true) and automation_id = ${sql.lit(noAutomation)}::uuid
       );
     end if;
+    for name in select unnest(array['log_acts', 'log_segments']) loop
+      execute format('grant insert on %I to runledger_reader', name);
+      if not exists (select from pg_policy where polname = 'acts_of_one' and polrelid = name::regclass) then
+        execute format('create policy acts_of_one on %I as restrictive for insert to runledger_reader '
+          'with check (organization = current_setting(''runledger.organization'', true))', name);
+      end if;
+    end loop;
+    if not exists (select from pg_policy where polname = 'own_acts' and polrelid = 'acts'::regclass) then
+      create policy own_acts on acts as restrictive for insert to runledger_reader with check (
+        organization = current_setting('runledger.organization', true) and recorded_at is null
+      );
+    end if;
     grant select, insert, update, delete on sessions to runledger_reader;
-    grant insert on access_log to runledger_reader;
+    grant insert on access_log, acts to runledger_reader;
     grant select on console_keys to runledger_reader;
     grant select on tokens, token_keeper, token_requests to runledger_reader;
     grant insert on token_requests to runledger_reader;

@@ -2,12 +2,13 @@ import type { Config } from '../config/read.ts';
 import type { Component } from '../kit/lifecycle/component.ts';
 import { component, inParallel } from '../kit/lifecycle/group.ts';
 import { BacklogGuard, type BacklogLimits } from '../queue/admission/backlog-guard.ts';
-import { createProducerRedis, disconnect } from '../queue/redis.ts';
+import { disconnect } from '../queue/ioredis-quirks.ts';
+import { createProducerRedis } from '../queue/redis.ts';
 import { ShardRegistry, type ShardQueue } from '../queue/shards/shard-registry.ts';
 import { Shards } from '../queue/shards/shards.ts';
 import type { Registry } from '../kit/telemetry/metrics.ts';
-import { backlogMetrics } from '../kit/telemetry/queue-metrics.ts';
-import { shardMetrics } from '../kit/telemetry/shard-metrics.ts';
+import { backlogMetrics } from '../queue/queue-metrics.ts';
+import { shardMetrics } from '../queue/shards/shard-metrics.ts';
 import type { Telemetry } from '../kit/telemetry/telemetry.ts';
 import { takingShards, type redisSettings } from './redis.ts';
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config/read.ts';
-import { tokenMetrics } from '../kit/telemetry/token-metrics.ts';
+import { tokenMetrics } from '../cluster/tokens/token-metrics.ts';
 import type { Telemetry } from '../kit/telemetry/telemetry.ts';
 import { FileTokenSource } from '../cluster/tokens/file-token-source.ts';
 import { SecretTokenSource } from '../cluster/tokens/secret-token-source.ts';

@@ -4,7 +4,7 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { heldBytes } from '../event/held-bytes.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { SpanContext, Tracing } from '../kit/telemetry/tracing.ts';
-import type { StoreMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { StoreMetrics } from './worker-metrics.ts';
 import { RetryUntilAvailable, type RetryPauses } from './retry-until-available.ts';
 import type { IsolatingStore } from './isolating-store.ts';
 import type { Storage, StoreResult } from './storage.ts';

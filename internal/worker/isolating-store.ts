@@ -1,7 +1,7 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { StoredBatch } from '../event/outcome/stored-batch.ts';
 import { describeError, type Logger } from '../kit/telemetry/logger.ts';
-import type { StoreMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { StoreMetrics } from './worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 
 /** Stores batches, isolates events that Postgres rejects, and counts both. */

@@ -1,6 +1,6 @@
 import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../event/outcome/maintenance-report.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { MaintenanceMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { MaintenanceMetrics } from './worker-metrics.ts';
 import { Repeating } from '../kit/async/repeating.ts';
 import { settledWithin } from '../kit/async/settled-within.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff } from '../kit/async/backoff.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { StoreMetrics } from '../kit/telemetry/worker-metrics.ts';
+import type { StoreMetrics } from './worker-metrics.ts';
 
 /** Retries between two log records of the reason: about a minute, at two seconds each. */
 const triesPerRecord = 30;

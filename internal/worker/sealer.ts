@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settledWithin } from '../kit/async/settled-within.ts';
 import type { Logger } from '../kit/telemetry/logger.ts';
-import type { SealerMetrics } from '../kit/telemetry/sealer-metrics.ts';
+import type { SealerMetrics } from './sealer-metrics.ts';
 import { SealSchedule, type SealerLimits } from './seal-schedule.ts';
 
 /**

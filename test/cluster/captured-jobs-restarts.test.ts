@@ -5,7 +5,7 @@ import { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { EventGroup } from '../../internal/event/event.ts';
 import { podAccount } from '../../internal/cluster/pod-account.ts';
-import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
+import { captureMetrics } from '../../internal/controller/capture/capture-metrics.ts';
 import { createRegistry } from '../../internal/kit/telemetry/metrics.ts';
 import { DeclaredCluster, rulesOfController } from '../support/cluster/declared-cluster.ts';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
@@ -147,7 +147,7 @@ describe('500 Jobs, while controllers are killed', () => {
       logger: recordingLogger().logger,
     });
     await capture.start();
-    await until('a round', () => capture.pendingSince === undefined);
+    await until('a round', () => capture.pendingSince === undefined && capture.behind === undefined);
     await capture.stop();
     expect(again).to.deep.equal([]);
     expect(await countRows()).to.equal(jobs - seen / 5);

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { sql } from '../../internal/store/sql.ts';
+import type { RoundTimes } from '../../internal/controller/capture/rounds.ts';
 import { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { podAccount } from '../../internal/cluster/pod-account.ts';
 import type { SupervisionTimes } from '../../internal/cluster/supervision.ts';
-import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
+import { captureMetrics } from '../../internal/controller/capture/capture-metrics.ts';
 import { createRegistry } from '../../internal/kit/telemetry/metrics.ts';
 import { DeclaredCluster, rulesOfController } from '../support/cluster/declared-cluster.ts';
 import { JobPlayer } from '../support/cluster/job-player.ts';
@@ -52,12 +53,14 @@ describe('captured Jobs', () => {
   /** What the queue has taken. */
   let recorded: AcceptedEvent[];
   let queueFails: boolean;
+  /** What waited when the queue was asked to take events of these organizations. */
+  let waiting: (Pick<JobCapture, 'pendingSince' | 'behind'> & { of: Set<string> })[];
   before(async () => {
     world = new DeclaredCluster(await rulesOfController('controller.captureJobs.enabled=true'));
     await world.account();
   });
   beforeEach(() => {
-    [players, captures, recorded, queueFails] = [[], [], [], false];
+    [players, captures, recorded, queueFails, waiting] = [[], [], [], false, []];
   });
   afterEach(async () => {
     await Promise.all(captures.map((capture) => capture.stop()));
@@ -70,7 +73,7 @@ describe('captured Jobs', () => {
     return player;
   };
 
-  const start = async (times: Partial<SupervisionTimes> = {}): Promise<JobCapture> => {
+  const start = async (times: Partial<SupervisionTimes & RoundTimes> = {}): Promise<JobCapture> => {
     const capture = new JobCapture({
       connect: podAccount(sharedCluster().url, await world.account()),
       namespaces: [],
@@ -78,6 +81,8 @@ describe('captured Jobs', () => {
       enqueueAll: async (groups) => {
         if (queueFails) throw new Error('no queue');
         const all = groups.map(({ events }) => events);
+        const of = new Set(all.flat().map(({ organization }) => organization));
+        waiting.push({ of, pendingSince: capture.pendingSince, behind: capture.behind });
         recorded.push(...all.flat());
         return all;
       },
@@ -88,10 +93,11 @@ describe('captured Jobs', () => {
     });
     captures.push(capture);
     await capture.start();
-    await until('a first round', () => queueFails || capture.pendingSince === undefined);
+    await until('a first round', () => queueFails || isDone(capture));
     return capture;
   };
 
+  const isDone = ({ pendingSince, behind }: JobCapture) => pendingSince === undefined && behind === undefined;
   const eventsOf = (uid: string): AcceptedEvent[] => recorded.filter(({ executionId }) => executionId === uid);
   const kindsOf = (uid: string): string[] =>
     eventsOf(uid).map(({ kind, errorId }) => (errorId ? `${kind} ${errorId}` : kind));
@@ -200,7 +206,7 @@ describe('captured Jobs', () => {
     await acme.complete('complete', ago(40));
     await Promise.all(['complete', 'watched', 'unstarted'].map((name) => acme.delete(name)));
     await Promise.all([isRecorded(watched, 'END'), isRecorded(complete, 'END')]);
-    await until('all of it', () => second.pendingSince === undefined);
+    await until('all of it', () => isDone(second));
     await second.stop();
     await acme.delete('unwatched');
 
@@ -244,6 +250,29 @@ describe('captured Jobs', () => {
     await sql`alter table captured_jobs drop constraint refused`.execute(database.db);
     await hostile.complete('refused', ago(30));
     await isRecorded(refused, 'END');
+  });
+
+  it('of an organization with more than a turn delay neither the Jobs nor the watermark of others', async () => {
+    const hostile = await inNamespace('many', { 'runledger.dev/organization': 'hostile', ...label });
+    const quiet = await inNamespace('few', { 'runledger.dev/organization': 'quiet', ...label });
+    const many = Array.from({ length: 205 }, (_, index) => `many-${index}`);
+    await Promise.all(
+      many.map(async (name) => {
+        await hostile.create(name);
+        await hostile.start(name, ago(60));
+      }),
+    );
+    await quiet.create('single');
+    await quiet.start('single', ago(50));
+    const begun = Date.now();
+    await start({ turnsMs: 0 });
+    expect(recorded).to.have.length(206);
+    const rest = waiting.at(-1);
+    expect(waiting.slice(0, -1).flatMap(({ of }) => [...of])).to.include('quiet');
+    expect([...(rest?.of ?? [])]).to.deep.equal(['hostile']);
+    expect(rest?.pendingSince).to.equal(undefined);
+    expect(rest?.behind?.organizations).to.deep.equal(['hostile']);
+    expect(rest?.behind?.oldestAt).to.be.within(begun, Date.now());
   });
 
   it('have their real outcome if they end and are deleted while the list is read again', async () => {

@@ -19,8 +19,8 @@ import { storedEvents as eventsIn, storedExecutions } from '../support/store.ts'
 import { until } from '../support/until.ts';
 
 const clients = 100;
-const events = 5_000;
-const executions = 1_000;
+const events = 2_000;
+const executions = 400;
 
 /** All tests share a folder, because the first start in a folder takes seconds. */
 describe('make run', function suite() {

@@ -10,14 +10,18 @@ import { writeErasure } from '../../internal/ledger/erasure.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { listErasures } from '../../internal/store/erase/list-erasures.ts';
+import { appendAct } from '../../internal/store/ledger/append-act.ts';
+import type { NamedDatabase } from '../../internal/store/organizations/move/moved-tables.ts';
+import { cancelMove, moveOrganization } from '../../internal/store/organizations/move/move.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { createStore } from '../../internal/store/store.ts';
 import { anEvent, someEvent } from '../support/events.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
 import { binary, PostgresServer } from '../support/postgres-server.ts';
-import { runVerify } from '../support/run-verify.ts';
-import { macKey, seal, withLeaves } from '../support/sealed-ledger.ts';
+import { runAdmin, type AdminRun } from '../support/admin.ts';
+import { macKey, publicLogKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { writeExport, writeServed } from '../support/served-export.ts';
 import { migrate, openDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
@@ -26,7 +30,8 @@ import { testFiles } from '../support/test-files.ts';
 const runs = Number(process.env['RUNS'] ?? 3);
 
 const day = 24 * 3_600_000;
-const store = { partitionsAhead: 1, overdueAfterHours: 24 };
+const store = { partitionsAhead: 1, overdueAfterHours: 24, macKey };
+const { logger } = createTelemetry('false-alarms', 'silent');
 
 describe('verify', function suite() {
   this.timeout(60_000 + runs * 60_000);
@@ -44,10 +49,16 @@ describe('verify', function suite() {
 
   after(() => server.stop());
 
-  it(`accuses nobody in ${runs} runs beside workers, crashes, retention, erasures and a restore, SEED=${seed}`, async () => {
+  it(`accuses nobody in ${runs} runs beside workers, crashes, retention, erasures, moves and a restore, SEED=${seed}`, async () => {
     for (let run = 0; run < runs; run += 1) await new Run(server, files, seed + run).check(template);
   });
 });
+
+type Settings = Record<string, string>;
+
+function verify(env: Settings, ...args: string[]): Promise<AdminRun> {
+  return runAdmin(['verify', '--public-key', publicLogKey, '--organization', 'acme', ...args], { env });
+}
 
 /** A record that workers, a sealer and operators write at the same time. */
 class Run {
@@ -57,6 +68,7 @@ class Run {
   readonly #random: Random;
   readonly #seed: number;
   readonly #state: string;
+  #home: Database | undefined;
   #isDown = false;
 
   constructor(server: PostgresServer, files: ReturnType<typeof testFiles>, seed: number) {
@@ -69,20 +81,52 @@ class Run {
   }
 
   async check(template: string): Promise<void> {
-    const url = await this.#server.createDatabase(template);
+    const [url, otherUrl] = [await this.#server.createDatabase(template), await this.#server.createDatabase(template)];
     await this.#files.write(`${this.#name}/empty`, '');
-    await using db = openDatabase(url, 60_000);
-    await this.#begin(db);
+    await using first = openDatabase(url, 60_000);
+    await using other = openDatabase(otherUrl, 60_000);
+    this.#home = first;
+    const settings = { DATABASE_URL: url, DATABASE_URLS: `other=${otherUrl}` };
+    await this.#begin(first);
     let ended = false;
-    const others = [this.#seals(db, () => ended), this.#operates(db, () => ended), this.#verifies(url, () => ended)];
+    const isOver = (): boolean => ended;
+    const others = [this.#seals(first, isOver), this.#seals(other, isOver), this.#operates(isOver)];
+    others.push(this.#verifies(settings, isOver));
     if (this.#random.chance(0.5)) others.push(this.#crashes());
-    await Promise.all([this.#works(db), this.#works(db)]);
+    const moves = this.#random.chance(0.4);
+    if (moves) {
+      others.push(
+        this.#moves({ first: { name: 'first', db: first, url }, other: { name: 'other', db: other, url: otherUrl } }),
+      );
+    }
+    await Promise.all([this.#works(), this.#works()]);
     ended = true;
     await Promise.all(others);
-    await this.#retried(() => seal(db));
-    await this.#expectSilence(url);
-    await this.#expectSilenceOfExport(db, url);
-    await this.#expectSilence(await this.#restored(url));
+    await this.#retried(() => seal(this.#db));
+    await this.#expectSilence(settings);
+    await this.#expectSilenceOfExport(this.#db);
+    await this.#expectSilence({ DATABASE_URL: await this.#restored(moves ? otherUrl : url) });
+  }
+
+  /** The database that the organization is in. */
+  get #db(): Database {
+    if (this.#home === undefined) throw new Error('the run has not begun');
+    return this.#home;
+  }
+
+  /** Moves the organization to the other database while workers store its events. */
+  async #moves(named: Record<'first' | 'other', NamedDatabase>): Promise<void> {
+    await sleep(this.#random.int(0, 400));
+    const databases = new Map(Object.entries(named));
+    const options = { databases, organization: 'acme', logger };
+    await this.#retried(() =>
+      moveOrganization(options, 'other').catch(async (error: unknown) => {
+        // Postgres counts a crash as an error of the copy, which a person then starts again.
+        await cancelMove(options).catch(() => undefined);
+        throw error;
+      }),
+    );
+    this.#home = named.other.db;
   }
 
   /** Some records begin with events from before the log. */
@@ -99,12 +143,12 @@ class Run {
   }
 
   /** Stores batches, some of them again, as after a crash of a worker. */
-  async #works(db: Database): Promise<void> {
+  async #works(): Promise<void> {
     for (let batch = 0; batch < 12; batch += 1) {
-      const events = this.#events(this.#random.int(1, 60));
-      await this.#retried(() => recordEvents(db, events, withLeaves));
+      const events = this.#events(this.#random.int(1, 60), this.#random.chance(0.2) ? 6 : 1);
+      await this.#retried(() => recordEvents(this.#db, events, withLeaves));
       if (this.#random.chance(0.2))
-        await this.#retried(() => recordEvents(db, [...events, ...this.#events(2)], withLeaves));
+        await this.#retried(() => recordEvents(this.#db, [...events, ...this.#events(2)], withLeaves));
     }
   }
 
@@ -116,7 +160,7 @@ class Run {
   }
 
   /** Erases, and has retention drop the oldest days. */
-  async #operates(db: Database, isOver: () => boolean): Promise<void> {
+  async #operates(isOver: () => boolean): Promise<void> {
     const request = { organization: 'acme', by: 'ana', reason: 'ticket 7', macKey };
     const scopes = [{ text: 'name' }, { executionId: 'run 1' }, { text: 'a' }, {}] as const;
     while (!isOver()) {
@@ -125,16 +169,20 @@ class Run {
       const scope = { ...this.#random.pick(scopes), before };
       const automationId = 'executionId' in scope ? { automationId: anEvent().automationId } : {};
       await this.#retried(async () => {
+        const db = this.#db;
         if (this.#random.chance(0.4)) await createStore(db, { ...store, retentionDays: 3 }).maintain();
+        const details = { scope: 'write', token: '0123456789ab' };
+        if (this.#random.chance(0.3))
+          await appendAct(db, macKey, { organization: 'acme', kind: 'token-issued', by: 'ana', details });
         for await (const erasure of eraseEvents(db, { ...request, ...scope, ...automationId }, 25)) void erasure;
       });
     }
   }
 
   /** Checks beside all of it: what cannot be checked for now is no finding. */
-  async #verifies(url: string, isOver: () => boolean): Promise<void> {
+  async #verifies(settings: Settings, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
-      const { code, stdout, stderr } = await runVerify(url, ['--state', this.#state]);
+      const { code, stdout, stderr } = await verify(settings, '--state', this.#state);
       expect(code, `SEED=${this.#seed}: ${stdout}${stderr}`).to.not.equal(1);
       await sleep(this.#random.int(0, 50));
     }
@@ -160,12 +208,12 @@ class Run {
     }
   }
 
-  async #expectSilence(url: string): Promise<void> {
-    const { code, stdout, stderr } = await runVerify(url, ['--state', this.#state]);
+  async #expectSilence(settings: Settings): Promise<void> {
+    const { code, stdout, stderr } = await verify(settings, '--state', this.#state);
     expect(code, `SEED=${this.#seed}: ${stdout}${stderr}`).to.equal(0);
   }
 
-  async #expectSilenceOfExport(db: Database, url: string): Promise<void> {
+  async #expectSilenceOfExport(db: Database): Promise<void> {
     const format = this.#random.pick(formatNames);
     const at = Date.now() - this.#random.int(0, 2) * day;
     const acts = new ManifestActs(db, macKey);
@@ -176,7 +224,7 @@ class Run {
     const erasures = await this.#files.write(`${this.#name}/erasures`, records.join('\n'));
     const log = await writeServed(db, this.#files, `${this.#name}/served`);
     const given = records.length === 0 ? [] : ['--erasures', erasures];
-    const { code, stdout, stderr } = await runVerify(url, ['--log', log, '--export', exported, ...given]);
+    const { code, stdout, stderr } = await verify({}, '--log', log, '--export', exported, ...given);
     expect(code, `SEED=${this.#seed}: ${stdout}${stderr}`).to.not.equal(1);
   }
 

@@ -1,12 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import {
-  connect,
-  createConsumerRedis,
-  createProducerRedis,
-  disconnect,
-  type RedisClient,
-} from '../../internal/queue/redis.ts';
+import { connect, disconnect } from '../../internal/queue/ioredis-quirks.ts';
+import { createConsumerRedis, createProducerRedis, type RedisClient } from '../../internal/queue/redis.ts';
 import { until } from '../support/until.ts';
 
 describe('redis that loads its data', () => {

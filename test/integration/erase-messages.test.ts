@@ -57,7 +57,10 @@ describe('erase, of alerts and notifications', () => {
           seen_at: new Date(),
         })
         .execute();
-      const failure = { executionId: facts.execution ?? '', error: { id: 'E2', firstLine: `${reason} for John` } };
+      const failure = {
+        executionId: facts.execution ?? '',
+        error: { id: 'E2', firstLine: `${reason} for`, firstLines: `${reason} for\nJohn` },
+      };
       await tell(...alertEvents({ change: 'opened', alert, automation: nightly }, failure, links));
     }
     for (const [executionId, errorDescription] of [
@@ -79,8 +82,8 @@ describe('erase, of alerts and notifications', () => {
   });
 
   function tell(...events: CloudEvent[]): Promise<void> {
-    const webhook = { organization: 'acme', namespace: 'a', name: 'hook' };
-    const messages = events.map((event) => ({ webhook, automationId, event }));
+    const channel = { organization: 'acme', namespace: 'a', name: 'hook' };
+    const messages = events.map((event) => ({ channel, automationId, event }));
     return database.db.transaction().execute((trx) => insertMessages(trx, messages));
   }
 
@@ -107,6 +110,31 @@ describe('erase, of alerts and notifications', () => {
       failed('nightly'),
       failed('Jane'),
     ]);
+  });
+
+  it('takes what owners wrote about an execution, and a text out of every note', async () => {
+    const { db } = database;
+    const [alert] = await db.selectFrom('alerts').select('id').where('reason', '=', 'of nightly').execute();
+    const act = { organization: 'acme', automation_id: automationId, made_by: 'Olga', details: '{}' };
+    await db
+      .insertInto('acts')
+      .values([
+        { ...act, id: randomUUID(), kind: 'note', execution_id: 'nightly', note: 'note of nightly' },
+        { ...act, id: randomUUID(), kind: 'close', execution_id: 'other', note: 'closed, says Jané' },
+        { ...act, id: randomUUID(), kind: 'acknowledge', about: alert?.id ?? '', note: 'I look' },
+        { ...act, id: randomUUID(), kind: 'mute', note: 'quiet' },
+      ])
+      .execute();
+    const left = async () => {
+      const rows = await db.selectFrom('acts').select(['kind', 'note']).orderBy('kind').execute();
+      return rows.map(({ kind, note }) => `${kind} ${note}`);
+    };
+    await leftAfter('--text', 'JANÉ');
+    expect(await left()).to.deep.equal(['acknowledge I look', 'close ', 'mute quiet', 'note note of nightly']);
+    await leftAfter('--automation', automationId, '--execution', 'nightly');
+    expect(await left()).to.deep.equal(['close ', 'mute quiet']);
+    await leftAfter('--automation', automationId);
+    expect(await left()).to.deep.equal(['mute quiet']);
   });
 
   it('takes all of an automation', async () => {

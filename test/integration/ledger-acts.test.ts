@@ -65,6 +65,7 @@ describe('acts in the log', () => {
     expect((await maintain(db, { ...options, retentionDays: 3 })).dropped).to.have.lengthOf(5);
     expect(await actsOf()).to.deep.equal([
       { kind: 'retention-approved', by: 'ana', before: '2026-11-16', partitions: '5' },
+      ...[12, 13, 14, 15, 16].map((date) => ({ kind: 'events-expired', by: 'retention', before: `2026-11-${date}` })),
       { kind: 'dead-letters-deleted', by: 'retention', letters: '1', events: letter.id },
     ]);
   });

@@ -5,8 +5,7 @@ import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } f
 import { readLeaf } from '../../internal/ledger/leaf.ts';
 import { readProof } from '../../internal/ledger/proof-text.ts';
 import { rootOfInclusion } from '../../internal/ledger/proofs.ts';
-import { SignedHeads } from '../../internal/ledger/memory.ts';
-import { HeadSigner } from '../../internal/ledger/signer.ts';
+import { HeadSigner, SignedHeads } from '../../internal/ledger/signer.ts';
 import { JobDecoder } from '../../internal/queue/job/job-decoder.ts';
 import { encodeJob } from '../../internal/queue/job/job-encoder.ts';
 import { getCheckpoint } from '../../internal/record/ledger.ts';
@@ -14,7 +13,7 @@ import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { signLedgers } from '../../internal/store/ledger/sign-ledgers.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
+import { sealerMetrics } from '../../internal/worker/sealer-metrics.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { writeAct } from '../../internal/ledger/act.ts';
 import { createKeyPair } from '../support/certificate.ts';
 import { anEvent } from '../support/events.ts';
 import type { AdminRun } from '../support/admin.ts';
@@ -82,6 +83,23 @@ describe('verify with the console', () => {
     answer = { status: 403, body: '{"detail":"A read token is needed."}' };
     expect((await verify(console.url)).stderr).to.equal(
       `verify: The console answers 403 to ${console.url}/tile/entries/000: A read token is needed.\n`,
+    );
+  });
+
+  it('finds that the console has no more what its checkpoint covers, and waits for the leaf of an act', async () => {
+    const served = await servedBy(database.db, []);
+    const { id, createdAt } = anEvent();
+    const act = { id, organization: 'acme', kind: 'muted', at: new Date(createdAt), by: 'ana', details: {} } as const;
+    served.set('acts', `${writeAct(act)}\n`);
+    await using console = await startServing((path) => served.get(path));
+    const waits = await verify(console.url);
+    expect(waits.stdout).to.contain(
+      `The act ${id} is not in the log yet, so nothing proves it: check again in a minute.\n`,
+    );
+    expect(waits.code).to.equal(2);
+    served.delete('tile/entries/000');
+    expect(findingsOf(await verify(console.url))).to.equal(
+      'The log lacks tile/entries/000, although its checkpoint has 280 leaves: it was removed.\n',
     );
   });
 

@@ -1,12 +1,19 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { exportDays } from '../../internal/record/archive/export-days.ts';
+import { folderOfDay } from '../../internal/record/archive/manifest.ts';
+import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
+import { openObjects } from '../../internal/record/archive/open-objects.ts';
+import { getCheckpoint } from '../../internal/record/ledger.ts';
+import { createQueries } from '../../internal/record/queries.ts';
 import { inSnapshot } from '../../internal/record/audit/snapshot.ts';
 import { createSigningKey, readSigningKeys, readWitnessKey, verifierKeyText } from '../../internal/ledger/keys.ts';
 import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosignatures.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
+import { dayOf } from '../../internal/store/partitions/days.ts';
 import { listPartitions } from '../../internal/store/partitions/partitions.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { createStore } from '../../internal/store/store.ts';
@@ -18,7 +25,7 @@ import { PgBouncer } from '../support/pgbouncer.ts';
 import { runAdmin, type AdminRun } from '../support/admin.ts';
 import { findingsOf, runVerify, seal280 } from '../support/run-verify.ts';
 import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
-import { exportArguments } from '../support/served-export.ts';
+import { exportArguments, writeServed } from '../support/served-export.ts';
 import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';
@@ -133,6 +140,17 @@ describe('verify', () => {
     });
   }
 
+  it('says that a schema before that of the record shows it other tables', async () => {
+    const { db, url } = database;
+    await sql`create schema shadow`.execute(db);
+    await sql`create table shadow.events as table events`.execute(db);
+    const own = new URL(url);
+    own.searchParams.set('options', '-c search_path=shadow,public');
+    expect((await runVerify(own.href, [])).stdout).to.contain(
+      'The database has tables of these names in the schemas public, shadow; only those of public were checked.\n',
+    );
+  });
+
   it('keeps the newest checkpoint that it has verified, for this user only', async () => {
     const { db } = database;
     const state = files.path('newest');
@@ -168,7 +186,7 @@ describe('verify', () => {
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await seal(db);
     expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 282 events/);
-    await createStore(db, { ...settings, retentionDays: 3 }).maintain();
+    await createStore(db, { ...settings, retentionDays: 3, macKey }).maintain();
     const { code, stdout } = await verify();
     expect(stdout).to.match(/: 281 events of acme [^]*\nLeaves of events that expired: 1\.\n/);
     expect(code).to.equal(0);
@@ -189,36 +207,70 @@ describe('verify', () => {
     expect(await verify()).to.deep.include({ code: 0 });
   });
 
-  it('finds that a whole partition is dropped, if it is told how many days retention keeps', async () => {
+  it('finds that a whole partition is dropped, and that retention dropped more than it should', async () => {
     const { db } = database;
-    const lost = anEvent({ createdAt: Date.now() - 2 * 24 * 3_600_000, executionId: 'lost' });
-    await recordEvents(db, [lost], withLeaves);
-    const store = createStore(db, { partitionsAhead: 1, overdueAfterHours: 24, retentionDays: 0 });
-    await store.maintain();
+    const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
+    const lost = [1, 2].map((count) => anEvent({ createdAt: days(count), executionId: 'lost' }));
+    await recordEvents(db, lost, withLeaves);
+    const settings = { partitionsAhead: 1, overdueAfterHours: 24, macKey };
+    await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await seal(db);
     expect((await verify('--retention-days', '3')).code).to.equal(0);
+    await createStore(db, { ...settings, retentionDays: 1 }).maintain();
+    expect((await verify()).stdout).to.match(/^Nothing was lost[^]*events that expired: 1\./);
+    expect(findingsOf(await verify('--retention-days', '3'))).to.contain(
+      `Event ${lost[1]?.id} is in the log, and not in the record: it was removed.\n`,
+    );
     const [oldest] = await listPartitions(db);
     await sql`drop table ${sql.table(oldest?.name ?? '')}`.execute(db);
     await sql`delete from executions where execution_id = 'lost'`.execute(db);
-    expect((await verify('--retention-days', '1')).stdout).to.contain('events that expired: 1.');
-    expect(await verify('--retention-days', '3')).to.deep.equal({
+    expect(await verify('--retention-days', '1')).to.deep.equal({
       code: 1,
-      stdout: `Something was lost, added or changed: 1 finding.\nEvent ${lost.id} is in the log, and not in the record: it was removed.\n`,
+      stdout: `Something was lost, added or changed: 1 finding.\nEvent ${lost[0]?.id} is in the log, and not in the record: it was removed.\n`,
       stderr: '',
     });
   });
 
-  it('uses --retention-days also if a late event has a partition of its own', async () => {
+  it('accuses nobody of a late event, whether its day has expired or is in the archive only', async () => {
     const { db } = database;
     const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
-    const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
-    await recordEvents(db, [anEvent({ createdAt: days(8), executionId: 'expired' })], withLeaves);
-    await createStore(db, { ...settings, retentionDays: 0 }).maintain();
-    await createStore(db, { ...settings, retentionDays: 3 }).maintain();
-    await recordEvents(db, [anEvent({ createdAt: days(10), executionId: 'late' })], withLeaves);
-    await createStore(db, { ...settings, retentionDays: 0 }).maintain();
+    const settings = { partitionsAhead: 1, overdueAfterHours: 24, macKey };
+    const store = (retentionDays: number) => createStore(db, { ...settings, retentionDays });
+    const acts = new ManifestActs(db, macKey);
+    const objects = await openObjects(files.path('days'));
+    const checkpointOf = async (id: string) => (await getCheckpoint(db, id))?.note;
+    const archive = async (): Promise<void> => {
+      const run = { db, record: createQueries(db), objects, format: 'ndjson', acts, checkpointOf } as const;
+      await exportDays({ ...run, from: 0, to: days(3), recheckBefore: Infinity });
+      await seal(db);
+    };
+    const expired = [6, 8, 9].flatMap((count) => [0, 1].map((at) => anEvent({ createdAt: days(count) + at })));
+    await recordEvents(db, expired, withLeaves);
+    await store(0).maintain();
     await seal(db);
-    expect((await verify('--retention-days', '3')).stdout).to.match(/^Nothing was lost/);
+    await archive();
+    await store(3).maintain();
+    // A run that has begun before, and is still in the queue when its day is dropped.
+    await recordEvents(db, [anEvent({ createdAt: days(8) + 2 }), anEvent({ createdAt: days(10) })], withLeaves);
+    for (const retentionDays of [0, 3]) {
+      await seal(db);
+      await archive();
+      const log = ['--log', await writeServed(db, files, 'late')];
+      const { code, stdout } = await verify('--archive', files.path('days'));
+      expect(stdout).to.match(/^Nothing was lost/);
+      expect(code).to.equal(0);
+      const folder = folderOfDay({ organization: 'acme', day: dayOf(days(8)) });
+      for (const object of ['events', 'events-2']) {
+        const file = files.path(`days/${folder}${object}.ndjson`);
+        expect((await verify(...log, '--export', file)).stdout, object).to.match(/^Nothing was lost/);
+      }
+      await store(retentionDays === 0 ? 3 : 0).maintain();
+    }
+    const folder = files.path(`days/${folderOfDay({ organization: 'acme', day: dayOf(days(8)) })}`);
+    for (const name of ['events.ndjson', 'events.ndjson.manifest.json']) await rm(`${folder}${name}`);
+    expect(findingsOf(await verify('--archive', files.path('days')))).to.match(
+      /^The archive lacks \S+ which the log has: it was removed\.\n$/,
+    );
   });
 
   it('says how many events got their leaves long after newer ones', async () => {

@@ -3,7 +3,7 @@ import { defaultServerLimits, type ServerLimits } from '../../internal/intake/ht
 import { ApiServer } from '../../internal/intake/http/server.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
-import { apiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
+import { apiMetrics } from '../../internal/intake/http/api-metrics.ts';
 import { Registry } from '../../internal/kit/telemetry/metrics.ts';
 import { recordingLogger, type LogRecord } from './recording-logger.ts';
 
@@ -34,7 +34,7 @@ export async function startApi(
     enqueue,
     enqueueAll: (groups) =>
       Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
-    runs: { ...noOpenRuns, together: (work) => work(), named: notHere, ended: notHere },
+    runs: { ...noOpenRuns, named: notHere, ended: () => undefined },
     named: () => undefined,
     answerWithinMs: 1_000,
     authenticate: (given) => ({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../internal/kit/telemetry/logger.ts';
 import { createRegistry } from '../../internal/kit/telemetry/metrics.ts';
-import { tokenMetrics } from '../../internal/kit/telemetry/token-metrics.ts';
+import { tokenMetrics } from '../../internal/cluster/tokens/token-metrics.ts';
 import { FileTokenSource } from '../../internal/cluster/tokens/file-token-source.ts';
 import { secretManifest, tokenEntry } from '../../internal/cluster/tokens/manifest.ts';
 import { Browser } from './browser.ts';

@@ -1,26 +1,23 @@
 import { rejectionReasons } from '../../internal/kit/errors/request-error.ts';
-import { apiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
-import { databaseMetrics } from '../../internal/kit/telemetry/database-label.ts';
-import { automationMetrics } from '../../internal/kit/telemetry/automation-metrics.ts';
-import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
-import { consoleMetrics, streamMetrics } from '../../internal/kit/telemetry/console-metrics.ts';
-import { controllerMetrics } from '../../internal/kit/telemetry/controller-metrics.ts';
-import { limitMetrics } from '../../internal/kit/telemetry/limit-metrics.ts';
-import { loginMetrics } from '../../internal/kit/telemetry/login-metrics.ts';
-import { notifyMetrics } from '../../internal/kit/telemetry/notify-metrics.ts';
+import { apiMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { databaseMetrics } from '../../internal/worker/worker-metrics.ts';
+import { automationMetrics } from '../../internal/controller/declarations/automation-metrics.ts';
+import { captureMetrics } from '../../internal/controller/capture/capture-metrics.ts';
+import { consoleMetrics } from '../../internal/record/console-metrics.ts';
+import { streamMetrics } from '../../internal/readapi/stream/stream-metrics.ts';
+import { controllerMetrics } from '../../internal/controller/verdicts/controller-metrics.ts';
+import { limitMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { loginMetrics } from '../../internal/login/login-metrics.ts';
+import { notifyMetrics } from '../../internal/controller/notify/notify-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/kit/telemetry/metrics.ts';
-import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.ts';
-import { backlogMetrics, queueStatsMetrics } from '../../internal/kit/telemetry/queue-metrics.ts';
-import { rejectionMetrics } from '../../internal/kit/telemetry/rejection-metrics.ts';
-import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
-import { shardMetrics } from '../../internal/kit/telemetry/shard-metrics.ts';
-import { tokenMetrics } from '../../internal/kit/telemetry/token-metrics.ts';
-import {
-  consumerMetrics,
-  maintenanceMetrics,
-  overflowStoreMetrics,
-  storeMetrics,
-} from '../../internal/kit/telemetry/worker-metrics.ts';
+import { producerMetrics } from '../../internal/queue/producer-metrics.ts';
+import { backlogMetrics, queueStatsMetrics } from '../../internal/queue/queue-metrics.ts';
+import { rejectionMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { sealerMetrics } from '../../internal/worker/sealer-metrics.ts';
+import { shardMetrics } from '../../internal/queue/shards/shard-metrics.ts';
+import { tokenMetrics } from '../../internal/cluster/tokens/token-metrics.ts';
+import { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
+import { maintenanceMetrics, overflowStoreMetrics, storeMetrics } from '../../internal/worker/worker-metrics.ts';
 
 import { compactTable } from './api-page.ts';
 

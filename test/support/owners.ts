@@ -5,6 +5,7 @@ import { digestOf, type Scope } from '../../internal/cluster/tokens/token-entry.
 import type { TokenWriter } from '../../internal/cluster/tokens/token-writer.ts';
 import { TokenKeeper, type WaitingUses } from '../../internal/controller/tokens/token-keeper.ts';
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
+import type { MacKey } from '../../internal/ledger/mac.ts';
 import { createOwnerCheck } from '../../internal/login/owner-check.ts';
 import type { Answer, Request } from './api-client.ts';
 import type { Browser } from './browser.ts';
@@ -37,12 +38,14 @@ export async function startKeeper(
   { database, tokens }: Pick<SuiteLogin, 'database'> & Partial<Pick<SuiteLogin, 'tokens'>>,
   provider: OidcProvider | { issuer: string },
   writer: TokenWriter = new FileTokenWriter(tokens?.path ?? ''),
+  actKey?: MacKey,
 ): Promise<RunningKeeper> {
   const { logger, records } = recordingLogger();
   const oidc = { issuer: new URL(provider.issuer), clientId: 'runledger', scopes: '', groupsClaim: 'groups' };
   const organizations = OrganizationMap.parse(JSON.stringify(roles));
   const checkOwner = createOwnerCheck({ ...oidc, organizations });
-  const keeper = new TokenKeeper({ db: database.db, writer, checkOwner, uses: noUses, logger });
+  const [{ db }, uses] = [database, noUses];
+  const keeper = new TokenKeeper({ db, databaseOf: () => db, actKey, writer, checkOwner, uses, logger });
   await keeper.start();
   return { records, [Symbol.asyncDispose]: () => keeper.stop() };
 }

@@ -2,7 +2,8 @@ import { Queue } from 'bullmq';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { checksumOf, jobVersion, toRow, type JobData } from '../../internal/queue/job/job.ts';
 import { keyPrefix, queueKey } from '../../internal/queue/keys/keys.ts';
-import { createConsumerRedis, disconnect } from '../../internal/queue/redis.ts';
+import { disconnect } from '../../internal/queue/ioredis-quirks.ts';
+import { createConsumerRedis } from '../../internal/queue/redis.ts';
 import type { RedisServer } from './redis-server.ts';
 
 /** Does something with a queue itself, past the producer and the consumer. */

@@ -58,7 +58,7 @@ export function publicKeyOf(organization = 'acme'): string {
 export async function servedBy(db: Database, proven: readonly string[], organization = 'acme') {
   const served = new Map<string, Buffer | string>();
   const checkpoint = await getCheckpoint(db, organization);
-  served.set('checkpoint', checkpoint?.note ?? '');
+  if (checkpoint !== undefined) served.set('checkpoint', checkpoint.note);
   for (const tile of tilesOf(checkpoint?.size ?? 0)) {
     const content = await getTile(db, organization, tile);
     const isEntries = tile.level === 'entries';

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { exportDay } from '../../internal/record/archive/export-day.ts';
 import type { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
 import { folderOfDay, objectName } from '../../internal/record/archive/manifest.ts';
@@ -16,6 +17,7 @@ type Files = ReturnType<typeof testFiles>;
 
 /** Writes what the console serves of the log of acme; resolves with the folder. */
 export async function writeServed(db: Database, files: Files, name = 'served'): Promise<string> {
+  await rm(files.path(name), { recursive: true, force: true });
   for (const [path, content] of await servedBy(db, [])) await files.write(`${name}/${path}`, content);
   return files.path(name);
 }

@@ -8,6 +8,8 @@ import { macOf } from '../../internal/ledger/mac.ts';
 import { packTile, unpackTile } from '../../internal/ledger/tiles.ts';
 import { storedJson } from '../../internal/ledger/stored-json.ts';
 import type { Database } from '../../internal/store/database.ts';
+import { highestId } from '../../internal/record/audit/tile-ids.ts';
+import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import type { EventRow } from '../../internal/store/tables/events-table.ts';
@@ -41,6 +43,7 @@ const added = 'Event {id} is in the record, and not in the log: it was added.';
 const notSigned = 'The first {n} leaves of the log are not those that its checkpoint signed.';
 const notCosigned = 'The witness {…} has not cosigned the checkpoint.';
 const fewer = 'The log has {n} leaves, and a checkpoint of {n} leaves was signed.';
+const noLog = 'There is no log of {…}, and a checkpoint of {n} leaves was signed.';
 const otherOutcome = 'Execution {id} of automation {id} has another outcome than its events give.';
 const cut = 'A row of {…} has no whole leaves: it was changed.';
 const refusedLeaf = 'The leaf of event {id} waits with a MAC that no worker made: it was added.';
@@ -78,6 +81,48 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
     ...ofErasures(first, second),
     ...ofTheLog(events),
     ...ofExecutions(),
+    ...ofTables(events),
+  };
+}
+
+function ofTables(events: readonly AcceptedEvent[]): Record<string, Tampering> {
+  const added = events[290]?.id;
+  return {
+    'hides an added event from auditors by a policy': {
+      tamper: (db) => sql`create policy hide on events as restrictive using (id <> ${sql.lit(added)})`.execute(db),
+      found: { live: ['The table events has the policy {…}, which may hide rows from some users.'] },
+    },
+    'puts a view in place of the events, which shows auditors others': {
+      tamper: async (db) => {
+        await sql`alter table events rename to others`.execute(db);
+        await sql`create view events as select * from others where current_user <> 'auditor' or id <> ${sql.lit(added)}`.execute(
+          db,
+        );
+      },
+      found: { live: ['The table events is no table: something else was put in its place.'] },
+    },
+    'lists an execution twice': {
+      tamper: async (db) => {
+        await sql`alter table executions drop constraint executions_pkey cascade`.execute(db);
+        const columns = sql.raw(
+          'organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at, ' +
+            'start_count, event_count, warning_count, error_count, end_count, last_accepted_at',
+        );
+        await sql`insert into executions (${columns}) select ${columns} from executions limit 1`.execute(db);
+      },
+      found: { live: ['The table executions has lost its primary key, so that rows may be in it twice.'] },
+    },
+    'adds rows to a table of the log by another table': {
+      tamper: (db) => sql`create table more () inherits (log_acts)`.execute(db),
+      found: { live: ['The table log_acts has rows of more, which is no part of it.'] },
+    },
+    'changes times by less than a millisecond': {
+      tamper: async (db) => {
+        await sql`alter table events alter occurred_at type timestamptz(6)`.execute(db);
+        await sql`update events set occurred_at = occurred_at + interval '400 microseconds'`.execute(db);
+      },
+      found: { live: ['The table events.occurred_at has the type {…}, which hides changes.'] },
+    },
   };
 }
 
@@ -102,6 +147,29 @@ function ofEvents(events: readonly AcceptedEvent[], first: string, second: strin
         sql`update events e set description = o.description, salt = o.salt from events o
           where e.id in (${first}, ${second}) and o.id in (${first}, ${second}) and e.id <> o.id`.execute(db),
       found: everywhere(changed),
+    },
+    'swaps the ids of two events': {
+      tamper: async (db) => {
+        for (const [from, to] of [
+          [first, highestId],
+          [second, first],
+          [highestId, second],
+        ]) {
+          await sql`update events set id = ${to} where id = ${from}`.execute(db);
+        }
+      },
+      found: everywhere('Event {id} has another time of acceptance than its id: it was changed.'),
+    },
+    'copies an event to another day': {
+      tamper: (db) =>
+        sql`insert into events select (jsonb_populate_record(e, jsonb_build_object('created_at',
+          created_at - interval '3 days'))).* from events e where id = ${first}`.execute(db),
+      found: {
+        live: [
+          'Event {id} has another time of acceptance than its id: it was changed.',
+          'Event {id} is in the record twice: it was added.',
+        ],
+      },
     },
     'gives an event a time that is no time': {
       tamper: (db) => sql`update events set occurred_at = 'infinity' where id = ${first}`.execute(db),
@@ -340,15 +408,22 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
           await sql`delete from ${sql.table(table)}`.execute(db);
         }
       },
-      found: { kept: [fewer], state: [fewer] },
+      found: { kept: [fewer], state: [fewer], exportState: [noLog] },
+    },
+    'removes a dead letter': {
+      tamper: async (db) => {
+        await keepDeadLetter(db, anEvent(), '22P02: x', macKey);
+        await db.deleteFrom('dead_letters').execute();
+      },
+      found: { live: ['The dead letter of event {id} is gone, and no act says who deleted it.'] },
     },
     'adds an act': {
       tamper: (db) => {
-        const { id, createdAt } = anEvent();
+        const { id, createdAt } = anEvent({ createdAt: Date.now() - 2 * 3_600_000 });
         const act = writeAct({ ...anAct, id, at: new Date(createdAt) });
         return db.insertInto('log_acts').values({ organization: 'acme', id, act }).execute();
       },
-      found: { live: ['The act {id} is not in the log: it was added.'] },
+      found: everywhere('The act {id} is not in the log: it was added.'),
     },
     'changes an act': {
       tamper: async (db) => {

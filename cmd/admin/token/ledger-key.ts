@@ -7,17 +7,22 @@ import {
   readVerifierKey,
   verifierKeyText,
 } from '../../../internal/ledger/keys.ts';
-import { macKeyOf, macKeyText } from '../../../internal/ledger/mac.ts';
+import { actKeyOf, macKeyOf, macKeyText } from '../../../internal/ledger/mac.ts';
 import { UsageError, type Run } from '../command.ts';
 import { refuseIf } from '../parse.ts';
 import type { ledgerKey } from './options.ts';
 
 export const run: Run<typeof ledgerKey> = async (args, { stdin, print }) => {
-  const { 'log-name': logName, public: isPublic, 'mac-key': isMac, secret, 'public-key': publicKey } = args;
+  const { 'log-name': logName, public: isPublic, 'mac-key': isMac, 'act-key': isAct, secret } = args;
+  const { 'public-key': publicKey } = args;
   const { organization, namespace, name } = args;
-  const chosen = [logName, publicKey, isPublic || undefined, isMac || undefined, secret || undefined];
+  const kinds = [isPublic, isMac, isAct, secret].map((is) => is || undefined);
+  const chosen = [logName, publicKey, ...kinds];
   const isOne = chosen.filter((one) => one !== undefined).length === 1;
-  refuseIf(!isOne, 'one of --log-name, --public, --mac-key, --secret and --public-key is required, and only one');
+  refuseIf(
+    !isOne,
+    'one of --log-name, --public, --mac-key, --act-key, --secret and --public-key is required, and only one',
+  );
   refuseIf(!secret && (namespace ?? name) !== undefined, '--namespace and --name need --secret');
   if (logName !== undefined) return print(`${createSigningKey(logName)}\n`);
   if (publicKey !== undefined) {
@@ -26,7 +31,10 @@ export const run: Run<typeof ledgerKey> = async (args, { stdin, print }) => {
   }
   const key = (await text(stdin)).trim();
   const keys = readSigningKeys(key);
-  const macKey = keys.map((one) => macKeyText(macKeyOf(one))).join(' ');
-  if (secret) return print(logKeyManifest({ key, macKey, namespace, name }));
-  print(isMac ? `${macKey}\n` : keys.map((one) => `${verifierKeyText(one)}\n`).join(''));
+  const macKeys = keys.map(macKeyOf);
+  const macKey = macKeys.map((one) => macKeyText(one)).join(' ');
+  const actKey = macKeys.map((one) => macKeyText(actKeyOf(one), 'ACT')).join(' ');
+  if (secret) return print(logKeyManifest({ key, macKey, actKey, namespace, name }));
+  if (isMac || isAct) return print(`${isMac ? macKey : actKey}\n`);
+  print(keys.map((one) => `${verifierKeyText(one)}\n`).join(''));
 };

@@ -82,7 +82,11 @@ export const ledgerKey = declare({
       type: 'boolean',
       text: 'reads a key, and prints LEDGER_MAC_KEY, by which erase, export and seal write',
     },
-    secret: { type: 'boolean', text: 'reads a key, and prints a Secret with it and its LEDGER_MAC_KEY' },
+    'act-key': {
+      type: 'boolean',
+      text: 'reads a key, and prints LEDGER_MAC_KEY of controllers and consoles: it writes acts only',
+    },
+    secret: { type: 'boolean', text: 'reads a key, and prints a Secret with it and both of LEDGER_MAC_KEY' },
     namespace,
     name: { type: 'string', value: 'NAME', text: 'of the Secret; runledger-ledger-key unless given' },
     'public-key': {
@@ -93,5 +97,5 @@ export const ledgerKey = declare({
     organization: { type: 'string', value: 'ID', text: 'the organization' },
   },
   settings: [],
-  notes: 'One of --log-name, --public, --mac-key, --secret and --public-key is required.',
+  notes: 'One of --log-name, --public, --mac-key, --act-key, --secret and --public-key is required.',
 });

@@ -1,19 +1,12 @@
 import { WatchedFile } from '../watched-file.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { TokenMetrics } from '../../kit/telemetry/token-metrics.ts';
+import type { TokenMetrics } from './token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { readManifestFile } from './manifest-file.ts';
 import { explain } from './secret-refusal.ts';
-import type { Scope } from './token-entry.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { tokenSetOf, type TokenSet } from './token-set.ts';
-import {
-  authenticateDigestIn,
-  authenticateIn,
-  tokensIn,
-  type Authentication,
-  type TokenSource,
-} from './token-source.ts';
+import { HeldTokens, type TokenSource } from './token-source.ts';
 
 export interface FileTokenSourceOptions {
   /** A file of YAML documents: the same Secret manifests that a cluster takes. */
@@ -29,14 +22,14 @@ export interface FileTokenSourceOptions {
  * Reads tokens from a file of Secret manifests, and again when the file changes. An invalid file is
  * logged, and the last valid tokens stay. At `start` it is an error that names the file.
  */
-export class FileTokenSource implements TokenSource {
+export class FileTokenSource extends HeldTokens implements TokenSource {
   readonly name = 'token file';
   readonly #options: FileTokenSourceOptions;
   readonly #file: WatchedFile<TokenSet>;
-  #set: TokenSet | undefined;
 
   constructor(options: FileTokenSourceOptions) {
     const { path, labelSelector = defaultLabelSelector, logger, metrics, intervalMs } = options;
+    super();
     this.#options = options;
     const organizationLabel = organizationLabelOf(labelSelector);
     this.#file = new WatchedFile({
@@ -58,24 +51,8 @@ export class FileTokenSource implements TokenSource {
     return this.#file.stop();
   }
 
-  authenticate(token: string): Authentication {
-    return authenticateIn(this.#set, token);
-  }
-
-  authenticateDigest(digest: string): Authentication {
-    return authenticateDigestIn(this.#set, digest);
-  }
-
-  tokensOf(organization: string): ReadonlyMap<string, Scope> {
-    return tokensIn(this.#set, organization);
-  }
-
-  organizations(): readonly string[] {
-    return this.#set?.organizations ?? [];
-  }
-
   unready(): string | undefined {
-    return this.#set === undefined ? `the tokens of ${this.#options.path} are not loaded` : undefined;
+    return this.set === undefined ? `the tokens of ${this.#options.path} are not loaded` : undefined;
   }
 
   /** Reads the file again if it changed, and logs an invalid file. Calls run one after another. */
@@ -85,7 +62,7 @@ export class FileTokenSource implements TokenSource {
 
   #take(set: TokenSet): void {
     const { path, logger, metrics } = this.#options;
-    this.#set = set;
+    this.set = set;
     showTokenSet(metrics, set);
     metrics.listedAt.setToCurrentTime();
     for (const refusal of set.refusals) {

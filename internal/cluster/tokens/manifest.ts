@@ -58,17 +58,22 @@ export function secretManifest(options: SecretManifestOptions): string {
 }
 
 /**
- * Returns the YAML of a Secret with a key of the log under `ledger-key`, and the key of its MACs
- * under `ledger-mac-key`.
+ * Returns the YAML of a Secret with a key of the log under `ledger-key`, and the keys of its MACs
+ * under `ledger-mac-key` and, for acts only, `ledger-act-key`.
  */
 export function logKeyManifest(options: {
   key: string;
   macKey: string;
+  actKey: string;
   namespace?: string | undefined;
   name?: string | undefined;
 }): string {
-  const { key, macKey, namespace, name = 'runledger-ledger-key' } = options;
-  return secretYaml({ name, namespace }, 'Opaque', encode({ 'ledger-key': key, 'ledger-mac-key': macKey }));
+  const { key, macKey, actKey, namespace, name = 'runledger-ledger-key' } = options;
+  return secretYaml(
+    { name, namespace },
+    'Opaque',
+    encode({ 'ledger-key': key, 'ledger-mac-key': macKey, 'ledger-act-key': actKey }),
+  );
 }
 
 function secretYaml(metadata: object, type: string, data: object): string {

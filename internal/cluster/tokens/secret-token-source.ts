@@ -6,20 +6,13 @@ import { Resource } from '../resource.ts';
 import { Settling } from '../settling.ts';
 import { defaultTimes, Supervision, type SupervisionTimes } from '../supervision.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { TokenMetrics } from '../../kit/telemetry/token-metrics.ts';
+import type { TokenMetrics } from './token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { refusalEvents } from './refusal-events.ts';
 import type { SecretManifest } from '../secret.ts';
-import type { Scope } from './token-entry.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { digestSecret, mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
-import {
-  authenticateDigestIn,
-  authenticateIn,
-  tokensIn,
-  type Authentication,
-  type TokenSource,
-} from './token-source.ts';
+import { HeldTokens, type TokenSource } from './token-source.ts';
 import { messageOf } from '../../kit/errors/message-of.ts';
 
 export interface SecretTokenSourceOptions {
@@ -36,18 +29,18 @@ export interface SecretTokenSourceOptions {
  * Follows the token Secrets of one namespace. While the API server is unavailable, the last set
  * stays in use.
  */
-export class SecretTokenSource implements TokenSource {
+export class SecretTokenSource extends HeldTokens implements TokenSource {
   readonly name = 'token secrets';
   readonly #options: SecretTokenSourceOptions;
   readonly #organizationLabel: string;
   readonly #times: SupervisionTimes;
   readonly #supervision: Supervision;
   readonly #reporter: EventReporter;
-  #set: TokenSet | undefined;
   #problem: string | undefined = 'the first list of Secrets is not complete';
 
   constructor(options: SecretTokenSourceOptions) {
     const { connect, logger, labelSelector = defaultLabelSelector } = options;
+    super();
     this.#options = options;
     this.#organizationLabel = organizationLabelOf(labelSelector);
     this.#times = { ...defaultTimes, ...options.times };
@@ -74,31 +67,15 @@ export class SecretTokenSource implements TokenSource {
     await this.#reporter.idle();
   }
 
-  authenticate(token: string): Authentication {
-    return authenticateIn(this.#set, token);
-  }
-
-  authenticateDigest(digest: string): Authentication {
-    return authenticateDigestIn(this.#set, digest);
-  }
-
-  tokensOf(organization: string): ReadonlyMap<string, Scope> {
-    return tokensIn(this.#set, organization);
-  }
-
-  organizations(): readonly string[] {
-    return this.#set?.organizations ?? [];
-  }
-
   unready(): string | undefined {
-    return this.#set === undefined ? this.#problem : undefined;
+    return this.set === undefined ? this.#problem : undefined;
   }
 
   #failed(error: unknown, pauseMs: number): void {
     const { logger, metrics } = this.#options;
     this.#problem = `Secrets cannot be read: ${messageOf(error)}`;
     metrics.watchRestarts.inc();
-    logger.warn({ error, pauseMs, serving: this.#set !== undefined }, 'token watch failed, restarting');
+    logger.warn({ error, pauseMs, serving: this.set !== undefined }, 'token watch failed, restarting');
   }
 
   async #follow(access: ClusterAccess, end: AbortSignal, listed: () => Promise<void>): Promise<void> {
@@ -130,7 +107,7 @@ export class SecretTokenSource implements TokenSource {
   }
 
   #take(set: TokenSet, access: ClusterAccess, end: AbortSignal): void {
-    this.#set = set;
+    this.set = set;
     showTokenSet(this.#options.metrics, set);
     this.#reporter.report(refusalEvents(set.refusals), (event) => createEvent(access, event, end), end);
   }

@@ -1,4 +1,4 @@
-import type { TokenMetrics } from '../../kit/telemetry/token-metrics.ts';
+import type { TokenMetrics } from './token-metrics.ts';
 import { refusalReasons, type SecretRefusalReason } from './secret-refusal.ts';
 import type { TokenSet } from './token-set.ts';
 

@@ -32,14 +32,30 @@ export function authenticateIn(set: TokenSet | undefined, token: string): Authen
   return authenticateDigestIn(set, digestOf(token));
 }
 
-/** The tokens of an organization in a set. An undefined set is not loaded. */
-export function tokensIn(set: TokenSet | undefined, organization: string): ReadonlyMap<string, Scope> {
-  const own = Array.from(set?.tokens ?? []).filter(([, token]) => token.organization === organization);
-  return new Map(own.map(([digest, { scope }]) => [digest, scope]));
-}
-
 /** Looks up the digest of a token. An undefined set is not loaded. */
-export function authenticateDigestIn(set: TokenSet | undefined, digest: string): Authentication {
+function authenticateDigestIn(set: TokenSet | undefined, digest: string): Authentication {
   if (set === undefined) return notLoaded;
   return set.tokens.get(digest) ?? unknown;
+}
+
+/** Answers from a token set; there is none until the first one is loaded. */
+export abstract class HeldTokens {
+  protected set: TokenSet | undefined;
+
+  authenticate(token: string): Authentication {
+    return authenticateIn(this.set, token);
+  }
+
+  authenticateDigest(digest: string): Authentication {
+    return authenticateDigestIn(this.set, digest);
+  }
+
+  tokensOf(organization: string): ReadonlyMap<string, Scope> {
+    const own = Array.from(this.set?.tokens ?? []).filter(([, token]) => token.organization === organization);
+    return new Map(own.map(([digest, { scope }]) => [digest, scope]));
+  }
+
+  organizations(): readonly string[] {
+    return this.set?.organizations ?? [];
+  }
 }

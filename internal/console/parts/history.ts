@@ -6,6 +6,7 @@ import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 import { count, shortenUuid } from './format.ts';
 import { icon } from './marks.ts';
+import { acknowledgedBy } from './acts.ts';
 import { age } from './time.ts';
 import { verdictMark } from './verdicts.ts';
 
@@ -31,7 +32,7 @@ export function alertTable(
     </thead>
     <tbody>
       ${alerts.map(
-        ({ kind, automation, reason, opened_at, resolved_at, resolved_reason, notices }) =>
+        ({ id, kind, automation, reason, opened_at, resolved_at, resolved_reason, acknowledged, notices }) =>
           html`<tr data-row>
             <td>${verdictMark(kind)}</td>
             ${
@@ -44,10 +45,11 @@ export function alertTable(
             }
             <td>
               ${zone.sentence(reason)}${resolved_reason !== null && html` <span class="quiet">${zone.sentence(resolved_reason)}</span>`}
+              ${acknowledged && acknowledgedBy(acknowledged, now)}
             </td>
             <td data-label="opened">${age(opened_at, now)}</td>
             <td ${resolved_at !== null && html`data-label="resolved"`}>
-              ${resolved_at === null ? html`<strong>open</strong>` : age(resolved_at, now)}
+              ${resolved_at === null ? html`<a href="${site.of(organization, `alerts/${id}`)}"><strong>open</strong></a>` : age(resolved_at, now)}
             </td>
             <td>
               ${notices.length === 0 ? html`<span class="quiet nobody">nobody</span>` : notices.map((notice) => told(notice, now))}
@@ -67,7 +69,7 @@ function told({ receiver, told_at, resolved_told_at, error }: Notice, now: numbe
   </span>`;
 }
 
-/** Deliveries to webhooks, and whether they arrived. */
+/** Deliveries to channels, and whether they arrived. */
 export function deliveryTable(
   deliveries: readonly Delivery[],
   { organization, now }: Place,
@@ -78,7 +80,7 @@ export function deliveryTable(
     <thead>
       <tr>
         <th scope="col">Result</th>
-        <th scope="col">Webhook</th>
+        <th scope="col">Channel</th>
         <th scope="col">Notification</th>
         ${nameOf && html`<th scope="col">Automation</th>`}
         <th scope="col">Made</th>
@@ -90,7 +92,7 @@ export function deliveryTable(
         (delivery) =>
           html`<tr data-row>
             <td>${result(delivery, now)}</td>
-            <td><bdi>${delivery.webhook}</bdi></td>
+            <td><bdi>${delivery.channel}</bdi></td>
             <td class="mono">${delivery.kind}</td>
             ${nameOf && html`<td>${delivery.kind !== 'test' && html`<a class="row-link" href="${site.automation(organization, delivery.automation)}"><bdi>${nameOf(delivery.automation) ?? shortenUuid(delivery.automation)}</bdi></a>`}</td>`}
             <td>${age(delivery.created_at, now)}</td>

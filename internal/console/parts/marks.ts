@@ -70,6 +70,8 @@ const shapes = {
     '<path d="M3.5 1.5h9M3.5 14.5h9M4.5 1.8v2.4L8 8l3.5-3.8V1.8M4.5 14.2v-2.4L8 8l3.5 3.8v2.4" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"/>',
   unknown:
     '<path d="M5 5.6a3 3 0 1 1 4.5 2.6C8.500 8.800 8 9.200 8 10.200M8 13.200v.2" fill="none" stroke="currentColor" stroke-width="1.9" stroke-linecap="round"/>',
+  muted:
+    '<path d="M3.200 11.600h9.600c-1.200-1-1.600-2.400-1.600-4.400a3.200 3.200 0 0 0-6.400 0c0 2-.4 3.400-1.600 4.400zM6.600 13.400a1.500 1.500 0 0 0 2.800 0M2.400 2.400l11.200 11.200" fill="none" stroke="currentColor" stroke-width="1.500" stroke-linecap="round" stroke-linejoin="round"/>',
   copy: '<rect x="5.2" y="5.2" width="8.3" height="8.3" rx="1.6" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M10.6 2.8H4.3a1.6 1.6 0 0 0-1.6 1.6v6.3" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round"/>',
   search:
     '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="m10.4 10.4 3.4 3.4" stroke="currentColor" stroke-width="1.6" stroke-linecap="round"/>',

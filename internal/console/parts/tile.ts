@@ -1,6 +1,7 @@
 import { html, type Content, type Html } from '../../kit/html/html.ts';
 
-interface Tile {
+/** What a tile shows. */
+export interface Tile {
   title: string;
   figure: string;
   note: string;

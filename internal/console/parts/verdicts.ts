@@ -24,12 +24,18 @@ export function verdictMark(kind: VerdictKind): Html {
   return markOf(marks[kind]);
 }
 
-/** How well an automation meets its expectations, in one mark. */
-export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
+/**
+ * How well an automation meets its expectations, in one mark.
+ * @param upTo until when that is known, while the record is behind.
+ */
+export function healthMark({ expect, suspend, verdicts }: Declaration, upTo?: string): Html {
   if (suspend) return html`<span class="quiet">Suspended</span>`;
   const worst = worstOf((verdicts ?? []).map(({ kind }) => kind));
   if (expect === null && worst === undefined) return html`<span class="quiet">Nothing expected</span>`;
   if (verdicts === null) return html`<span class="quiet">Not judged yet</span>`;
+  if (worst === undefined && upTo !== undefined) {
+    return markOf({ word: `As expected up to ${upTo}`, icon: 'unknown', tone: 'quiet' });
+  }
   if (worst === undefined) return markOf({ word: 'As expected', icon: 'succeeded', tone: 'succeeded' });
   const more = verdicts.length > 1 ? html` <span class="quiet">+${verdicts.length - 1}</span>` : false;
   return html`${verdictMark(worst)}${more}`;

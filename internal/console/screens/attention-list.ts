@@ -2,6 +2,7 @@ import { html, type Html } from '../../kit/html/html.ts';
 import type { OverviewData } from '../overview-data.ts';
 import { count } from '../parts/format.ts';
 import { automationLink } from '../parts/ids.ts';
+import { acknowledgedBy } from '../parts/acts.ts';
 import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import { verdictMark } from '../parts/verdicts.ts';
@@ -13,15 +14,17 @@ const listed = 8;
 
 /** Automations that need attention, and why. */
 export function attentionList(
-  { attentions: { needed, allowed }, names, behind }: OverviewData,
+  { attentions: { needed, allowed }, names, behind, acknowledged }: OverviewData,
   { organization, now, zone }: Visit,
   site: Site,
 ): Html {
   const items = needed.slice(0, listed).map(({ automation, kind, reason: told, since }) => {
     const reason = zone.sentence(told);
+    const known = acknowledged.get(`${automation} ${kind}`);
     return html`<li data-row>
       ${automationLink(site.automation(organization, automation), automation, names.get(automation), 'row-link')}
       ${verdictMark(kind)} <span class="reason" title="${reason}">${reason}</span> ${age(since, now)}
+      ${known && acknowledgedBy(known, now)}
     </li>`;
   });
   const more = needed.length > listed;

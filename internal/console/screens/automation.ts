@@ -2,6 +2,7 @@ import { oneOf } from '../../readapi/parameters.ts';
 import { readQuery } from '../../readapi/query.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { html, type Html } from '../../kit/html/html.ts';
+import type { Act } from '../../record/acts.ts';
 import type { AutomationDetail, SeriesPoint } from '../../record/automation.ts';
 import { runsChart } from '../charts/runs-chart.ts';
 import { stateChart } from '../charts/state-chart.ts';
@@ -15,6 +16,7 @@ import { owns } from '../viewer.ts';
 import { isElsewhere } from '../../readapi/manage-automations.ts';
 import { automationOf, nothingHere } from '../path-ids.ts';
 import { count, formatDuration, formatNumber, formatShare, shortenUuid } from '../parts/format.ts';
+import { actTable, muteNotice } from '../parts/acts.ts';
 import { copyButton } from '../parts/ids.ts';
 import { icon, stateMark } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
@@ -28,6 +30,9 @@ import { executionRow, rowHeadings } from './execution-row.ts';
 
 /** Rows of the list; a link below leads to all of them. */
 const listed = 15;
+
+/** Acts of owners that are listed. */
+const listedActs = 8;
 
 const windowParameter = { window: oneOf(automationWindows) } as const;
 
@@ -48,12 +53,14 @@ export const automation: Screen = {
     const detail = await record.getAutomation(visit.organization, id, { ...steps, step });
     if (detail === undefined && declaration === undefined)
       throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
-    const isOverruled =
-      owns(visit.viewer, visit.organization) &&
-      isElsewhere(declaration) &&
-      (await console.automations.get(visit.organization, id)) !== undefined;
-    const judged = await expectations(id, declaration, visit, console);
-    const part = partOf({ id, detail, declaration, judged, isOverruled }, window, visit, console);
+    const [judged, acts, mutes, isOverruled] = await Promise.all([
+      expectations(id, declaration, visit, console),
+      record.listActsOn(visit.organization, { automationId: id }, listedActs),
+      record.listMutes(visit.organization),
+      isOverruledHere(id, declaration, visit, console),
+    ]);
+    const own = mutes.filter(({ automation: muted }) => muted === null || muted === id);
+    const part = partOf({ id, detail, declaration, judged, acts, mutes: own, isOverruled }, window, visit, console);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, part);
       return;
@@ -76,10 +83,14 @@ interface View {
   judged: Html;
   /** True for an owner if the console declares it too, but a resource wins. */
   isOverruled: boolean;
+  /** What owners did about it, newest first. */
+  acts: readonly Act[];
+  /** Mutes of it or of the organization. */
+  mutes: readonly Act[];
 }
 
 function partOf(
-  { id, detail, declaration, judged, isOverruled }: View,
+  { id, detail, declaration, judged, acts, mutes, isOverruled }: View,
   window: AutomationWindow,
   visit: Visit,
   console: Console,
@@ -105,9 +116,27 @@ function partOf(
         <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
       </p>`
     }
-    ${isOverruled && overruledNotice(id, visit, console)} ${judged}
-    ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
+    ${muteNotice(mutes, visit, site, () => nameOf(declaration))} ${isOverruled && overruledNotice(id, visit, console)}
+    ${judged} ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
+    ${
+      acts.length > 0 &&
+      html`<section class="card" aria-labelledby="acts-title">
+        <header><h2 id="acts-title">What owners did</h2></header>
+        ${actTable(acts, visit, site)}
+      </section>`
+    }
   </article>`;
+}
+
+/** True for an owner of an automation that the console declares, while a resource wins. */
+async function isOverruledHere(
+  id: string,
+  declaration: Declaration | undefined,
+  { viewer, organization }: Visit,
+  { automations }: Console,
+): Promise<boolean> {
+  if (!owns(viewer, organization) || !isElsewhere(declaration)) return false;
+  return (await automations.get(organization, id)) !== undefined;
 }
 
 function overruledNotice(id: string, { organization }: Visit, { site }: Console): Html {
@@ -152,6 +181,7 @@ function manageLinks(
     declaration?.declared === true ? 'Edit' : nameOf(declaration) === undefined ? 'Give it a name' : 'Declare';
   return html`<span class="manage">
     ${owns(viewer, organization) && !isElsewhere(declaration) && html`<a class="button small" href="${site.of(organization, 'automations/new', { id })}">${words}</a>`}
+    ${owns(viewer, organization) && html`<a class="button small" href="${site.of(organization, 'mutes', { automation_id: id })}">Mute</a>`}
     <a class="button small" href="${site.of(organization, `automations/${id}/report`)}">Report its runs</a>
     ${declaration?.declared && html`<a class="button small" href="${site.of(organization, 'automations.yaml', { id })}">As YAML</a>`}
   </span>`;

@@ -11,6 +11,8 @@ import { icon, stateMark } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import { attentionsOf } from '../attention.ts';
 import { healthMark, nameOf } from '../parts/verdicts.ts';
+import { knownUpTo } from '../behind.ts';
+import { readBehind } from './blindness.ts';
 import { readOverdue } from './read-overdue.ts';
 import { givenOf } from './execution-filters.ts';
 import type { Declaration } from '../../record/declaration.ts';
@@ -62,10 +64,11 @@ export const automations: Screen = {
   answer: async (visit, console) => {
     const query = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
     const { viewer, organization } = visit;
-    const [runs, declared, overdue] = await Promise.all([
+    const [runs, declared, overdue, behind] = await Promise.all([
       console.record.newestRuns(organization, stripRuns),
       console.record.listDeclarations(organization),
       readOverdue(organization, visit.now, console),
+      readBehind(console, organization),
     ]);
     const all = automationViews(runs.flatMap(healthOf), declared);
     const needed = new Set(attentionsOf(all, overdue).needed.map(({ automation }) => automation));
@@ -73,7 +76,8 @@ export const automations: Screen = {
       .filter((view) => query.state === undefined || states[query.state]?.holds(view, needed))
       .filter((view) => query.id === undefined || isNamed(view, query.id))
       .sort(orders[query.sort ?? 'last']);
-    const body = bodyOf({ query, all: all.length, shown }, visit, console);
+    const upTo = knownUpTo(behind, visit.zone);
+    const body = bodyOf({ query, all: all.length, shown, upTo }, visit, console);
     answerHtml(visit.ctx, console.page({ title: 'Automations', viewer, organization, section: 'automations', body }));
   },
 };
@@ -88,9 +92,11 @@ interface View {
   query: Query;
   all: number;
   shown: AutomationView[];
+  /** Until when the verdicts are known, while the record is behind. */
+  upTo: string | undefined;
 }
 
-function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Html {
+function bodyOf({ query, all, shown, upTo }: View, visit: Visit, console: Console): Html {
   const { site } = console;
   const to = (change: Query): string => site.of(visit.organization, 'automations', { ...query, ...change });
   const heading = (sort: string, words: string, className = ''): Html => {
@@ -113,7 +119,7 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
       </tr>
     </thead>
     <tbody>
-      ${shown.map((view) => row(view, hasDeclared, visit, console))}
+      ${shown.map((view) => row(view, { hasDeclared, upTo }, visit, console))}
     </tbody>
   </table>`;
   return html`<div class="head">
@@ -152,7 +158,12 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
     <div class="card">${shown.length > 0 ? list : nothingShown(all, visit, console)}</div>`;
 }
 
-function row(view: AutomationView, hasDeclared: boolean, { organization, now }: Visit, { site }: Console): Html {
+function row(
+  view: AutomationView,
+  { hasDeclared, upTo }: { hasDeclared: boolean } & Pick<View, 'upTo'>,
+  { organization, now }: Visit,
+  { site }: Console,
+): Html {
   const { automation, declaration, health } = view;
   const href = site.automation(organization, automation);
   const name = nameOf(declaration);
@@ -163,7 +174,7 @@ function row(view: AutomationView, hasDeclared: boolean, { organization, now }: 
       >${declaration !== undefined && ownership(declaration, organization, site)}
     </td>
 
-    ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration)}</td>`}
+    ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration, upTo)}</td>`}
   </tr>`;
 }
 

@@ -35,6 +35,7 @@ export function executionHead({ execution, name, around }: ExecutionView, { orga
       <div class="actions">
         ${neighbour(around.previous, 'previous', 'Earlier execution')}
         ${neighbour(around.next, 'next', 'Later execution')}
+        ${around.previous !== null && html`<a class="button" href="${site.execution(organization, automation, execution_id)}/compare">Compare</a>`}
         <a class="button" href="${events}" download>Download CSV</a>
         <button type="button" data-copy-from="${json}">${icon('copy')}Copy as JSON</button>
       </div>

@@ -1,3 +1,4 @@
+import type { Act } from '../../record/acts.ts';
 import type { Surroundings } from '../../record/around-execution.ts';
 import type { Execution } from '../../record/execution.ts';
 import type { Seal } from '../../record/ledger.ts';
@@ -10,6 +11,8 @@ export interface ExecutionView {
   /** The automation's name, if it has one. */
   name: string | undefined;
   around: Surroundings;
+  /** What owners did about it, newest first. */
+  acts: Act[];
   /** The part of the timeline that the address asks for. */
   query: TimelineQuery;
   events: Timeline;

@@ -8,6 +8,7 @@ import { queryOf } from '../site.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import type { ExecutionView } from './execution-view.ts';
 import { anomalyNotes } from './execution-notes.ts';
+import { executionForms } from './execution-acts.ts';
 import { firstError } from './first-error.ts';
 import { readTimelineQuery } from './timeline-query.ts';
 import { executionFacts, executionHead } from './execution-head.ts';
@@ -18,6 +19,9 @@ const mostEvents = 500;
 
 /** Maximum bytes of their texts: markup may take twelve times as much memory. */
 const mostBytes = 512 * 1_024;
+
+/** Maximum acts of owners in a timeline: the newest. */
+const mostActs = 100;
 
 /** How long after the last event the page looks for more, in ms. */
 const liveMs = 3_600_000;
@@ -39,11 +43,12 @@ export const execution: Screen = {
     const isLive = state === 'running' || state === 'lost' || visit.now - Date.parse(last_event_at) < liveMs;
     const live = `${console.site.execution(visit.organization, automation, execution_id)}/live`;
     const body = html`<div
-      class="live-scope"
-      ${isLive && html`hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none"`}
-    >
-      ${part}
-    </div>`;
+        class="live-scope"
+        ${isLive && html`hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none"`}
+      >
+        ${part}
+      </div>
+      ${executionForms(view, visit, console)}`;
     const { viewer, organization } = visit;
     const title = shortenId(execution_id);
     answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'executions', body }));
@@ -75,16 +80,17 @@ async function readView(visit: Visit, console: Console): Promise<ExecutionView> 
   const query = readTimelineQuery(visit.ctx);
   const id = { automationId: automationOf(visit), executionId: executionIdOf(visit) };
   const request = { ...id, kind: query.kind, place: query.place, limit: mostEvents, mostBytes };
-  const [execution, events, errors, seal, nameOf] = await Promise.all([
+  const [execution, events, errors, seal, acts, nameOf] = await Promise.all([
     record.getExecution(organization, id.automationId, id.executionId),
     record.listTimeline(organization, request),
     record.listTimeline(organization, { ...id, kind: 'ERROR', limit: 1, mostBytes }),
     record.getSeal(organization, id),
+    record.listActsOn(organization, id, mostActs),
     readNames(visit, console),
   ]);
   if (execution === undefined) throw nothingHere(noExecution);
   const around = await record.aroundExecution(organization, execution);
-  return { execution, name: nameOf(id.automationId), query, events, errors, around, seal };
+  return { execution, name: nameOf(id.automationId), query, events, errors, around, seal, acts };
 }
 
 function partOf(view: ExecutionView, visit: Visit, { site }: Console): Html {

@@ -4,7 +4,9 @@ import type { Declaration } from '../../record/declaration.ts';
 import { alertTable, deliveryTable } from '../parts/history.ts';
 import { age, exactTime } from '../parts/time.ts';
 import { healthMark, verdictMark } from '../parts/verdicts.ts';
+import { knownUpTo } from '../behind.ts';
 import type { Console, Visit } from '../visit.ts';
+import { readBehind } from './blindness.ts';
 import { calendar, nextStart } from './calendar.ts';
 
 /** Maximum number of alerts in the calendar, and rows of the lists. */
@@ -20,11 +22,12 @@ export async function expectations(
 ): Promise<Html> {
   const { organization } = visit;
   const { record, site } = console;
-  const [{ items: alerts }, deliveries] = await Promise.all([
+  const [{ items: alerts }, deliveries, behind] = await Promise.all([
     record.listAlerts(organization, { automationId: id }, { limit: mostAlerts }),
     record.listDeliveries(organization, listed, id),
+    readBehind(console, organization),
   ]);
-  return html`${declaration && verdictCard(declaration, visit)}
+  return html`${declaration && verdictCard(declaration, knownUpTo(behind, visit.zone), visit)}
   ${declaration !== undefined && declaration.expect !== null && (await calendar(declaration, alerts, visit, console))}
   ${
     alerts.length > 0 &&
@@ -39,20 +42,20 @@ export async function expectations(
   ${
     deliveries.length > 0 &&
     html`<section class="card" aria-labelledby="deliveries-title">
-      <header><h2 id="deliveries-title">Newest deliveries to webhooks</h2></header>
+      <header><h2 id="deliveries-title">Newest deliveries to channels</h2></header>
       ${deliveryTable(deliveries, visit, site)}
     </section>`
   }`;
 }
 
-function verdictCard(declaration: Declaration, { now, zone }: Visit): Html {
+function verdictCard(declaration: Declaration, upTo: string | undefined, { now, zone }: Visit): Html {
   const { expect, verdicts } = declaration;
   const next = declaration.suspend ? undefined : nextStart(expect, now);
   const nextIso = next === undefined ? undefined : new Date(next).toISOString();
   return html`<section class="card verdicts" aria-labelledby="expected-title">
     <header>
       <h2 id="expected-title">Expectations</h2>
-      <span>${healthMark(declaration)}</span>
+      <span>${healthMark(declaration, upTo)}</span>
     </header>
     <ul class="expected">
       ${describeExpectation(expect).map((phrase) => html`<li>${phrase}</li>`)}

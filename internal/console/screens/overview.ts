@@ -5,8 +5,10 @@ import { stripRuns } from '../charts/strip.ts';
 import { stateChart } from '../charts/state-chart.ts';
 import { automationViews, healthOf, type Health } from '../health.ts';
 import { count, formatNumber, formatShare } from '../parts/format.ts';
-import { icon } from '../parts/marks.ts';
-import { tile } from '../parts/tile.ts';
+import { muteNotice } from '../parts/acts.ts';
+import { icon, type IconName } from '../parts/marks.ts';
+import type { Behind } from '../behind.ts';
+import { tile, type Tile } from '../parts/tile.ts';
 import { attentionsOf } from '../attention.ts';
 import { stepsOf, windowNames, windowParameter, type WindowName } from '../windows.ts';
 import { windowChoice } from '../parts/window-choice.ts';
@@ -54,7 +56,7 @@ async function readOverview(
   const { record, overdueAfterMs } = console;
   const steps = stepsOf(window, now, zone);
   const overdueBefore = new Date(now - overdueAfterMs);
-  const [counted, running, runs, errors, declared, overdue, behind] = await Promise.all([
+  const [counted, running, runs, errors, declared, overdue, behind, mutes, acknowledged] = await Promise.all([
     record.countExecutions(organization, steps),
     record.countRunning(organization, overdueBefore),
     record.newestRuns(organization, runsForHealth),
@@ -62,6 +64,8 @@ async function readOverview(
     record.listDeclarations(organization),
     readOverdue(organization, now, console),
     readBehind(console, organization),
+    record.listMutes(organization),
+    record.listAcknowledged(organization),
   ]);
   const healths = runs.flatMap(healthOf);
   const views = automationViews(healths, declared);
@@ -82,6 +86,8 @@ async function readOverview(
     errors: errors.items,
     attentions: attentionsOf(views, overdue),
     behind,
+    mutes,
+    acknowledged,
     names: namesOf(declared),
   };
 }
@@ -115,7 +121,7 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
 }
 
 function attentionTile(
-  { attentions, automations }: OverviewData,
+  { attentions, automations, behind }: OverviewData,
   { organization }: Visit,
   site: Console['site'],
 ): Html {
@@ -125,9 +131,14 @@ function attentionTile(
     figure: formatNumber(length),
     note: `of ${count(automations, 'automation')}`,
     href: site.of(organization, 'automations', { state: 'attention' }),
-    tone: length > 0 ? 'failed' : 'succeeded',
-    mark: icon(length > 0 ? 'missing' : 'succeeded'),
+    ...calmUnless(length > 0, 'missing', behind),
   });
+}
+
+/** The looks of a tile: not calm while the record is behind. */
+function calmUnless(isBad: boolean, bad: IconName, behind: Behind | undefined): Pick<Tile, 'tone' | 'mark'> {
+  if (isBad) return { tone: 'failed', mark: icon(bad) };
+  return behind === undefined ? { tone: 'succeeded', mark: icon('succeeded') } : { tone: '', mark: icon('unknown') };
 }
 
 function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Console): Html {
@@ -147,8 +158,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
         figure: formatNumber(failing),
         note: attentions.allowed > 0 ? `${formatNumber(attentions.allowed)} as expectations allow` : 'in the last run',
         href: site.of(organization, 'automations', { state: 'failing' }),
-        tone: failing > 0 ? 'failed' : 'succeeded',
-        mark: icon(failing > 0 ? 'failed' : 'succeeded'),
+        ...calmUnless(failing > 0, 'failed', data.behind),
       })}
       ${tile({
         title: 'Running',
@@ -175,7 +185,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
         mark: '',
       })}
     </div>
-    ${attentionList(data, visit, site)}
+    ${muteNotice(data.mutes, visit, site, (id) => data.names.get(id))} ${attentionList(data, visit, site)}
     <section class="card" aria-labelledby="chart-title">
       <header>
         <h2 id="chart-title">Executions by state</h2>

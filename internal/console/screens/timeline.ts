@@ -4,7 +4,9 @@ import { eventKinds, type EventKind } from '../../event/schema.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { count, formatDuration, formatNumber } from '../parts/format.ts';
-import { kindMark, marksOf } from '../parts/marks.ts';
+import type { Act } from '../../record/acts.ts';
+import { actWords } from '../parts/acts.ts';
+import { icon, kindMark, marksOf } from '../parts/marks.ts';
 import { clockTime, happenedAt } from '../parts/time.ts';
 import { queryOf, type Parameters } from '../site.ts';
 import { sumOf } from './execution-row.ts';
@@ -22,12 +24,15 @@ export function timeline(view: ExecutionView, address: string, proofOf: (eventId
   const { events, seal, execution } = view;
   const items = events.items.toSorted((a, b) => happenedAt(a).localeCompare(happenedAt(b)));
   const times = items.map((event) => Date.parse(happenedAt(event)));
+  const acts = actsOnPage(view, times);
+  const actsBefore = (time: number): Html[] =>
+    acts.splice(0, acts.findLastIndex(({ at }) => Date.parse(at) < time) + 1).map((act) => actRow(act, begin));
   const begin = Date.parse(execution.first_event_at);
   const total = (times.at(-1) ?? begin) - (times[0] ?? begin);
   const rows = items.map((event, index) => {
     const gap = (times[index] ?? 0) - (times[index - 1] ?? times[index] ?? 0);
     const isLong = gap >= leastGap && gap > total * leastShare && view.query.kind === undefined;
-    return html`${isLong && gapRow(gap)}
+    return html`${actsBefore(times[index] ?? 0)}${isLong && gapRow(gap)}
       <li class="step" id="t-${event.id}">
         <span class="offset" title="After the first event"
           >+${formatDuration(Math.max(0, (times[index] ?? 0) - begin))}</span
@@ -46,10 +51,30 @@ export function timeline(view: ExecutionView, address: string, proofOf: (eventId
     ${view.query.kind === undefined && timelineChart(items, times)}
     <div class="timeline-bar">${kindChoice(view, address)} ${pages}</div>
     <ol class="timeline">
-      ${rows}
+      ${rows}${acts.map((act) => actRow(act, begin))}
     </ol>
     ${pages && html`<div class="timeline-bar">${pages}</div>`}
   </section>`;
+}
+
+/** The acts of owners in the time of a page, oldest first; none among the events of one kind. */
+function actsOnPage({ acts, events: { before, more }, query }: ExecutionView, times: readonly number[]): Act[] {
+  if (query.kind !== undefined) return [];
+  const from = before.all === 0 ? -Infinity : (times[0] ?? -Infinity);
+  const to = more ? (times.at(-1) ?? Infinity) : Infinity;
+  const isHere = ({ at }: Act): boolean => Date.parse(at) >= from && Date.parse(at) < to;
+  return acts.filter(isHere).toReversed();
+}
+
+function actRow(act: Act, begin: number): Html {
+  return html`<li class="step act" id="a-${act.id}">
+    <span class="offset" title="After the first event"
+      >+${formatDuration(Math.max(0, Date.parse(act.at) - begin))}</span
+    >
+    <span class="kind act">${icon('person')}<span>${act.by}</span></span>
+    <div class="what"><p class="text">${actWords(act)}</p></div>
+    ${clockTime(act.at)}
+  </li>`;
 }
 
 /** Which events the page has, such as `Events 501 to 703 of 703`. */

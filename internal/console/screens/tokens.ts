@@ -1,3 +1,4 @@
+import { capturesOf } from '../../intake/http/koa-router-quirks.ts';
 import { html, type Content, type Html } from '../../kit/html/html.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { Fault } from '../../readapi/fault.ts';
@@ -164,7 +165,7 @@ function askedOf({ organization, proof = '' }: Visit, given: Form): Asked {
 
 /** @throws {RequestError} 404 if the organization has no such token. */
 async function tokenOf({ ctx, organization }: Visit, console: Console): Promise<ShownToken> {
-  const [, id = ''] = ctx['captures'] as string[];
+  const [, id = ''] = capturesOf(ctx);
   const token = (await console.tokens.list(organization)).find((one) => one.id === id);
   if (token === undefined) throw nothingHere('There is no such token: it was revoked.');
   return token;

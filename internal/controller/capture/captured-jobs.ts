@@ -4,8 +4,7 @@ import type { ChangedJob } from './changed-job.ts';
 import type { JobFacts } from './read-job.ts';
 
 /** A Job, and the keys of its events that are recorded. */
-export interface KnownJob extends Omit<ChangedJob, 'organization'>, Pick<JobFacts, 'name' | 'startedAt'> {
-  readonly organization: string;
+export interface KnownJob extends ChangedJob, Pick<JobFacts, 'name' | 'startedAt'> {
   readonly automationId: string;
   readonly namespace: string;
   readonly recorded: Set<string>;
@@ -16,6 +15,7 @@ export interface KnownJob extends Omit<ChangedJob, 'organization'>, Pick<JobFact
 /** Identifies a Job that has a row. */
 export interface ListedJob {
   readonly uid: string;
+  readonly organization: string;
   readonly namespace: string;
   readonly name: string;
   readonly recorded: readonly string[];
@@ -31,7 +31,7 @@ export async function listCaptured(db: Database): Promise<ListedJob[]> {
   `.execute(db);
   return db
     .selectFrom('captured_jobs')
-    .select(['uid', 'namespace', 'name', 'recorded'])
+    .select(['uid', 'organization', 'namespace', 'name', 'recorded'])
     .where('gone_at', 'is', null)
     .execute();
 }
@@ -62,11 +62,10 @@ export async function readRecorded(
         { ...job, organization, automationId, namespace, name, startedAt: startedAt?.getTime(), recorded, stored },
       ];
     }
-    if (facts === undefined || job.organization === undefined) return [];
-    const { organization } = job;
+    if (facts === undefined) return [];
     const { automationId, namespace, name, startedAt } = facts;
     const recorded = new Set<string>();
-    return [{ ...job, organization, automationId, namespace, name, startedAt, recorded, stored: undefined }];
+    return [{ ...job, automationId, namespace, name, startedAt, recorded, stored: undefined }];
   });
   const fresh = jobs.filter(({ stored }) => stored === undefined);
   for (const [other, part] of Map.groupBy(fresh, ({ organization }) => otherDatabaseOf(organization))) {

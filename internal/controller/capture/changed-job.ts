@@ -4,8 +4,8 @@ import type { PodFailure } from './read-pod.ts';
 /** A Job that may have new events. */
 export interface ChangedJob {
   readonly uid: string;
-  /** The organization of its namespace. If undefined, the Job is recorded only if it was before. */
-  readonly organization: string | undefined;
+  /** That of its row or, before it has one, of its namespace. */
+  readonly organization: string;
   /** Undefined for a Job that was deleted while no controller ran. */
   readonly facts: JobFacts | undefined;
   readonly failures: readonly PodFailure[];

@@ -8,8 +8,7 @@ import { createEvent } from '../../cluster/events.ts';
 import { defaultTimes, Supervision, type SupervisionTimes } from '../../cluster/supervision.ts';
 import type { Database } from '../../store/database.ts';
 import { isOfStatement } from '../../store/errors.ts';
-import type { CaptureMetrics } from '../../kit/telemetry/capture-metrics.ts';
-import { slices } from '../../store/partitions/slices.ts';
+import type { CaptureMetrics } from './capture-metrics.ts';
 import { describeError, type Logger } from '../../kit/telemetry/logger.ts';
 import { findMissing, findOwners, withoutPresent, type Attempt } from './missing-jobs.ts';
 import type { ChangedJob } from './changed-job.ts';
@@ -17,7 +16,8 @@ import { declarationsOf } from './default-declarations.ts';
 import { cronJobWarnings, jobWarnings } from './job-warnings.ts';
 import { JobView } from './job-view.ts';
 import { recordJobs, type RecordedJobs, type QueryOptions } from './record-jobs.ts';
-import { Rounds, type RoundTimes } from './rounds.ts';
+import type { Behind } from '../verdicts/watermark.ts';
+import { Rounds, type Left, type RoundTimes } from './rounds.ts';
 import { TrackedJobs, type Candidate } from './tracked-jobs.ts';
 import { messageOf } from '../../kit/errors/message-of.ts';
 
@@ -53,6 +53,7 @@ export class JobCapture {
   readonly #options: JobCaptureOptions;
   readonly #supervision: Supervision;
   readonly #rounds: Rounds;
+  readonly #turnsMs: number;
   readonly #jobs = new TrackedJobs();
   readonly #reporter: EventReporter;
   #attempt: Attempt | undefined;
@@ -62,7 +63,9 @@ export class JobCapture {
 
   constructor(options: JobCaptureOptions) {
     this.#options = options;
-    const times = { ...defaultTimes, settleMs: 250, againMs: 1_000, longestMs: 30_000, ...options.times };
+    const rounds: RoundTimes = { settleMs: 250, againMs: 1_000, longestMs: 30_000, turnsMs: 2_000 };
+    const times = { ...defaultTimes, ...rounds, ...options.times };
+    this.#turnsMs = times.turnsMs;
     this.#reporter = new EventReporter({
       logger: options.logger,
       onNew: ({ reason, message, involvedObject: { namespace, name } }) =>
@@ -98,11 +101,16 @@ export class JobCapture {
   }
 
   /**
-   * Since when changes of Jobs wait to be recorded, in ms since the Unix epoch; undefined if none
-   * does.
+   * Since when changes of Jobs have waited to be recorded, in ms since the Unix epoch; undefined if
+   * none wait but those of {@link behind}.
    */
   get pendingSince(): number | undefined {
     return this.#rounds.pendingSince;
+  }
+
+  /** The organizations with more changes than a round takes; their verdicts wait longer. */
+  get behind(): Behind | undefined {
+    return this.#rounds.behind;
   }
 
   /**
@@ -152,23 +160,36 @@ export class JobCapture {
     this.#rounds.changed();
   }
 
-  /** Resolves with true if everything is recorded. */
-  async #round(): Promise<boolean> {
+  /**
+   * Records the first changes of each organization, and more while there is time. Resolves with the
+   * organizations of the rest, which the next round takes.
+   */
+  async #round(): Promise<Left> {
     const attempt = this.#attempt;
-    if (attempt === undefined) return false;
+    if (attempt === undefined) return undefined;
+    const begun = performance.now();
     attempt.missing ??= await findMissing(attempt, this.#jobs, this.#options);
-    const lost = attempt.missing.map(({ uid }): ChangedJob => {
-      return { uid, organization: undefined, facts: undefined, failures: [], gone: true };
+    const lost = attempt.missing.map(({ uid, organization }): ChangedJob => {
+      return { uid, organization, facts: undefined, failures: [], gone: true };
     });
-    let complete = this.#problem === undefined;
-    for (const { items } of inTurns(this.#jobs.candidates(attempt.view), chunkSize)) {
-      const changed = await this.#current(items, attempt);
-      complete = (await this.#record(changed)) && changed.length === items.length && complete;
+    const left: ChangedJob[] = [];
+    for (const { items, isFirst } of inTurns([...this.#jobs.candidates(attempt.view), ...lost], chunkSize)) {
+      const isLate = !isFirst && performance.now() - begun >= this.#turnsMs;
+      left.push(...(isLate ? items : await this.#recordCurrent(items, attempt)));
     }
-    for (const part of slices(lost, chunkSize)) complete = (await this.#record(part)) && complete;
-    if (complete) attempt.missing = [];
+    const uids = new Set(left.map(({ uid }) => uid));
+    attempt.missing = attempt.missing.filter(({ uid }) => uids.has(uid));
     this.#warn(attempt);
-    return complete;
+    return this.#problem === undefined ? new Set(left.map(({ organization }) => organization)) : undefined;
+  }
+
+  /** Resolves with the Jobs that are not recorded. */
+  async #recordCurrent(jobs: readonly (ChangedJob | Candidate)[], attempt: Attempt): Promise<ChangedJob[]> {
+    const candidates = jobs.filter((job) => 'asksForOwner' in job);
+    const current = await this.#current(candidates, attempt);
+    const uids = new Set(current.map(({ uid }) => uid));
+    const left = await this.#record([...current, ...jobs.filter((job) => !('asksForOwner' in job))]);
+    return [...left, ...candidates.filter(({ uid }) => !uids.has(uid))];
   }
 
   /**
@@ -190,13 +211,13 @@ export class JobCapture {
   }
 
   /**
-   * Resolves with false if some Jobs are not recorded. A Job that Postgres refuses is found by
-   * bisection and set aside, so that it blocks neither other Jobs nor the watermark.
+   * Resolves with the Jobs that are not recorded. A Job that Postgres refuses is found by bisection
+   * and set aside, so that it blocks neither other Jobs nor the watermark.
    */
-  async #record(changed: readonly ChangedJob[]): Promise<boolean> {
+  async #record(changed: readonly ChangedJob[]): Promise<readonly ChangedJob[]> {
     const { db, metrics } = this.#options;
     const [first] = changed;
-    if (first === undefined) return true;
+    if (first === undefined) return [];
     let result: RecordedJobs | undefined;
     try {
       result = await recordJobs(db, changed, this.#options);
@@ -204,16 +225,16 @@ export class JobCapture {
       if (!isOfStatement(error)) throw error;
       if (changed.length === 1) {
         this.#setAside(first, describeError(error).message, error);
-        return true;
+        return [];
       }
       const middle = Math.ceil(changed.length / 2);
       const before = await this.#record(changed.slice(0, middle));
-      return (await this.#record(changed.slice(middle))) && before;
+      return [...before, ...(await this.#record(changed.slice(middle)))];
     }
-    if (result === undefined) return false;
+    if (result === undefined) return changed;
     for (const kind of result.kinds) metrics.events.inc({ kind });
     const { refused } = result;
-    const all = this.#jobs.settle(
+    const left = this.#jobs.settle(
       changed.filter(({ uid }) => !refused.has(uid)),
       result,
     );
@@ -222,7 +243,7 @@ export class JobCapture {
       if (problem !== undefined) this.#setAside(job, problem);
     }
     if (result.error !== undefined) throw result.error;
-    return all;
+    return left;
   }
 
   #setAside(job: ChangedJob, problem: string, error?: unknown): void {

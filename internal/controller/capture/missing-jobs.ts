@@ -30,7 +30,7 @@ export async function findMissing(
   { db, namespaces }: { readonly db: Database; readonly namespaces: readonly string[] },
 ): Promise<ListedJob[]> {
   const rows = await listCaptured(db);
-  tracked.know(rows.map(({ uid }) => uid));
+  tracked.know(new Map(rows.map(({ uid, organization }) => [uid, organization])));
   const present = attempt.view.jobs;
   const isFollowed = ({ namespace }: ListedJob) => namespaces.length === 0 || namespaces.includes(namespace);
   const unseen = rows.filter((row) => !present.has(row.uid) && !tracked.has(row.uid) && isFollowed(row));

@@ -30,8 +30,8 @@ export interface QueryOptions {
 export interface RecordedJobs {
   /** The Jobs whose events are all recorded. */
   readonly done: ReadonlySet<string>;
-  /** The Jobs that have a row, which are recorded to their end. */
-  readonly known: ReadonlySet<string>;
+  /** The organizations of the Jobs that have a row, which are recorded to their end. */
+  readonly known: ReadonlyMap<string, string>;
   /** Why the queue refuses an event of a Job for good, by the UID of the Job. */
   readonly refused: ReadonlyMap<string, string>;
   readonly kinds: readonly EventKind[];
@@ -82,7 +82,8 @@ export function recordJobs(
     // Written even without a connection to Redis: a known Job is recorded when it is deleted.
     await saveRecorded(trx, jobs);
     const done = jobs.filter((job) => missingOf(job).length === 0).map(({ uid }) => uid);
-    return { done: new Set(done), known: new Set(jobs.map(({ uid }) => uid)), refused, kinds, error: failure };
+    const known = new Map(jobs.map(({ uid, organization }) => [uid, organization]));
+    return { done: new Set(done), known, refused, kinds, error: failure };
   });
 }
 

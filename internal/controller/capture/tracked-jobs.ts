@@ -21,8 +21,11 @@ interface TrackedJob {
   version: number;
   /** The version whose events are all recorded, or refused. */
   recorded: number;
-  /** True if it has a row: it is recorded to its end, even if its label is removed. */
-  known: boolean;
+  /**
+   * The organization of its row, if it has one: it is recorded to its end, even if its label is
+   * removed.
+   */
+  organization?: string;
   /** Whether its namespace has the CronJob that it names; undefined if not checked yet. */
   hasOwner?: boolean;
   /** Why it cannot be recorded; undefined if it can. */
@@ -75,7 +78,7 @@ export class TrackedJobs {
       return uid;
     }
     this.#counts.set(namespace, count + 1);
-    this.#jobs.set(uid, { facts, resourceVersion, version: 1, recorded: 0, known: false });
+    this.#jobs.set(uid, { facts, resourceVersion, version: 1, recorded: 0 });
     return uid;
   }
 
@@ -88,11 +91,11 @@ export class TrackedJobs {
     return undefined;
   }
 
-  /** Notes which Jobs have a row. */
-  know(uids: Iterable<string>): void {
-    for (const uid of uids) {
+  /** Notes the organizations of Jobs that have a row. */
+  know(organizations: ReadonlyMap<string, string>): void {
+    for (const [uid, organization] of organizations) {
       const job = this.#jobs.get(uid);
-      if (job !== undefined) job.known = true;
+      if (job !== undefined) job.organization = organization;
     }
   }
 
@@ -126,14 +129,14 @@ export class TrackedJobs {
     const candidates: Candidate[] = [];
     for (const [uid, job] of this.#jobs) {
       const gone = !present.has(uid);
-      const organization = organizationOf(job.facts);
-      if (organization === undefined && !job.known) {
+      const organization = job.organization ?? organizationOf(job.facts);
+      if (organization === undefined) {
         if (gone) this.forget(uid);
       } else if (gone || job.version > job.recorded) {
         if (view.hasCronJobOf(job.facts)) job.hasOwner = true;
         const facts = factsOf(job);
         const { namespace, name, cronJob } = facts;
-        const asksForOwner = cronJob !== undefined && job.hasOwner === undefined && !job.known;
+        const asksForOwner = cronJob !== undefined && job.hasOwner === undefined && job.organization === undefined;
         const failures = this.#failures.of(facts);
         const { version } = job;
         candidates.push({ uid, namespace, name, organization, facts, failures, gone, version, asksForOwner });
@@ -149,11 +152,10 @@ export class TrackedJobs {
     return exists ? candidate : { ...candidate, facts: withoutCronJob(candidate.facts) };
   }
 
-  /** Takes the result of a round. Returns true if all of its Jobs are recorded. */
-  settle(changed: readonly ChangedJob[], { done, known }: RecordedJobs): boolean {
+  /** Takes the result of a round. Returns those of its Jobs that are not recorded. */
+  settle<Job extends ChangedJob>(changed: readonly Job[], { done, known }: RecordedJobs): Job[] {
     this.know(known);
-    let all = true;
-    for (const { uid, gone, version = 0 } of changed) {
+    return changed.filter(({ uid, gone, version = 0 }) => {
       // A Job without a row has not started, so it has no events yet.
       const settled = done.has(uid) || !known.has(uid);
       const job = this.#jobs.get(uid);
@@ -161,9 +163,8 @@ export class TrackedJobs {
       // A failure that came during the round is not recorded yet.
       if (done.has(uid) && job?.version === version) this.#failures.recorded(uid);
       if (settled && gone) this.forget(uid);
-      all &&= settled;
-    }
-    return all;
+      return !settled;
+    });
   }
 
   /** Sets aside a Job that cannot be recorded, until it changes or all are tried again. */

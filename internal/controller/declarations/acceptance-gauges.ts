@@ -1,4 +1,4 @@
-import type { AutomationMetrics } from '../../kit/telemetry/automation-metrics.ts';
+import type { AutomationMetrics } from './automation-metrics.ts';
 import type { Acceptance } from './declare.ts';
 
 /** Shows in the metrics how many declarations are accepted, and how many are refused by reason. */

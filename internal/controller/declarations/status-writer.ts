@@ -3,7 +3,7 @@ import { ApiError } from '../../cluster/api-error.ts';
 import { sendRequest } from '../../cluster/api-request.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import type { Database } from '../../store/database.ts';
-import type { AutomationMetrics } from '../../kit/telemetry/automation-metrics.ts';
+import type { AutomationMetrics } from './automation-metrics.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import type { DeclaredAutomation } from './declarations.ts';
 import type { Acceptance } from './declare.ts';

@@ -2,7 +2,7 @@ import { Repeating } from '../../kit/async/repeating.ts';
 import type { Blindness } from '../../expectation/transition.ts';
 import type { Database } from '../../store/database.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { NotifyMetrics } from '../../kit/telemetry/notify-metrics.ts';
+import type { NotifyMetrics } from './notify-metrics.ts';
 import { alertMessages } from './alert-messages.ts';
 import { blindAlert } from './alertmanager-alert.ts';
 import { Alertmanager } from './alertmanager.ts';

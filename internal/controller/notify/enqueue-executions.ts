@@ -1,13 +1,15 @@
 import type { Held } from '../../expectation/transition.ts';
 import type { Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
-import type { Transaction } from '../../store/sql.ts';
+import { urlNamespace, uuid5 } from '../../kit/uuid5.ts';
+import { sql, type Transaction } from '../../store/sql.ts';
 import { executionEvent } from './cloud-event.ts';
 import { declaredOf } from './declared-of.ts';
-import { executionSteps, type StepsUntil } from './execution-steps.ts';
+import { executionSteps, type ExecutionStep, type StepsUntil } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
-import { asksFor, type Webhook } from './webhook-choice.ts';
+import { Mutes } from '../mutes.ts';
+import { asksFor, asksForOfOwner, type Channel } from './channel-choice.ts';
 
 /** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
 const mostSteps = 5_000;
@@ -69,16 +71,18 @@ async function enqueueSteps(
   links: ConsoleLinks,
   turns: Turns,
 ): Promise<Enqueued['behind']> {
-  const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
-  const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
+  const channels = await trx.selectFrom('channels').selectAll().execute();
+  const asking = channels.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
+  if (asking.length === 0) return new Map();
+  const mutes = await Mutes.read(trx, before.until.getTime());
   const behind = new Map<string, string>();
-  for (const [organization, own] of Map.groupBy(asking, (webhook) => webhook.organization)) {
+  for (const [organization, own] of Map.groupBy(asking, (channel) => channel.organization)) {
     const from = new Date(before.behind.get(organization) ?? before.until);
     const isHeld = held?.organizations.includes(organization) === true;
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
     const [until = from] = await turns.run(trx, [{ organization }], async () => {
       const steps = await executionSteps(trx, organization, { from, to, most: mostSteps });
-      return enqueueOf(trx, organization, steps, own, links);
+      return enqueueOf(trx, organization, steps, { channels: own, mutes, links });
     });
     if (until < watermark) behind.set(organization, until.toISOString());
   }
@@ -90,8 +94,7 @@ async function enqueueOf(
   trx: Transaction<Tables>,
   organization: string,
   { steps, until }: StepsUntil,
-  webhooks: readonly Webhook[],
-  links: ConsoleLinks,
+  { channels, mutes, links }: { channels: readonly Channel[]; mutes: Mutes; links: ConsoleLinks },
 ): Promise<Date> {
   if (steps.length === 0) return until;
   const ids = [...new Set(steps.map(({ automationId }) => automationId))];
@@ -103,20 +106,55 @@ async function enqueueOf(
     .execute();
   const automations = new Map(declared.map((row) => [row.automation_id, declaredOf(row)]));
   const messages: Message[] = [];
+  /** The start of which a message's channel must have been told. */
+  const starts = new Map<Message, string>();
   let last: Date | undefined;
   for (const step of steps) {
     // Keeps the steps of a millisecond together, because they are read together.
     if (last !== undefined && messages.length >= mostMessages && step.at > last) break;
     last = step.at;
-    const { automationId } = step;
+    const { automationId, state } = step;
     const automation = automations.get(automationId);
     const subject = { automationId, owner: automation?.owner };
-    const choosing = webhooks.filter((webhook) => asksFor(webhook, [`execution.${step.state}`], subject));
-    if (choosing.length === 0) continue;
+    if (mutes.until({ organization, automationId }, step.at.getTime()) !== undefined) continue;
+    const kind = `execution.${state}`;
     const event = executionEvent(step, organization, automation, links);
-    messages.push(...choosing.map((webhook) => ({ webhook, automationId, event })));
+    for (const channel of channels) {
+      const message = { channel, automationId, event };
+      if (asksFor(channel, [kind], subject)) {
+        messages.push(state === 'started' ? { ...message, id: startId(channel, step) } : message);
+      } else if (state !== 'started' && asksForOfOwner(channel, [kind, 'execution.started'], automationId)) {
+        messages.push(message);
+        starts.set(message, startId(channel, step));
+      }
+    }
   }
-  await insertMessages(trx, messages);
+  const told = await listTold(trx, [...starts.values()]);
+  const isWanted = (message: Message): boolean => {
+    const start = starts.get(message);
+    return start === undefined || told.has(start);
+  };
+  await insertMessages(trx, messages.filter(isWanted));
   const isWhole = last === steps.at(-1)?.at;
   return isWhole || last === undefined ? until : last;
+}
+
+/** The id of the message that tells a channel of the start of an execution. */
+function startId({ organization, namespace, name }: Channel, { automationId, executionId }: ExecutionStep): string {
+  const start = [organization, namespace, name, automationId, executionId];
+  return uuid5(urlNamespace, `urn:runledger:started:${JSON.stringify(start)}`);
+}
+
+/**
+ * Which of these messages were sent: whoever was told of a start hears the end, even if the
+ * automation has another owner by now, or is no longer declared.
+ */
+async function listTold(trx: Transaction<Tables>, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('deliveries')
+    .select('id')
+    .where('id', '=', sql<string>`any(${ids})`)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
 }

@@ -37,10 +37,10 @@ export async function alertsToTell(db: Database, receiver: string): Promise<Told
   const { rows } = await sql<Row>`
     select a.*, m.namespace, m.name, m.display_name, m.owner, m.links, m.alert_labels, m.expect, n.known_as
     from (
-      select id from alerts where resolved_at is null and kind <> 'late'
+      select id from alerts where resolved_at is null and kind <> 'late' and kept_back is null
       union
       select alert_id from alert_notices where receiver = ${receiver} and known_as <> '[]'
-    ) as told join alerts a using (id)
+    ) as told join alerts a on a.id = told.id and a.kept_back is null
       left join automations m using (organization, automation_id)
       left join alert_notices n on (n.alert_id, n.receiver) = (a.id, ${receiver})
     order by a.opened_at, a.id

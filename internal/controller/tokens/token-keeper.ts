@@ -9,10 +9,14 @@ import {
   revokeToken,
   type TokenWriter,
 } from '../../cluster/tokens/token-writer.ts';
+import { idAt } from '../../event/identity.ts';
 import { Repeating } from '../../kit/async/repeating.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { Database } from '../../store/database.ts';
-import { sql, type Selectable } from '../../store/sql.ts';
+import type { Act } from '../../ledger/act.ts';
+import type { MacKey } from '../../ledger/mac.ts';
+import type { Database, Tables } from '../../store/database.ts';
+import { appendGivenAct } from '../../store/ledger/append-act.ts';
+import { sql, type Kysely, type Selectable } from '../../store/sql.ts';
 import type { TokenRequestsTable } from '../../store/tables/owners-tables.ts';
 
 /**
@@ -30,6 +34,10 @@ export interface WaitingUses {
 
 export interface TokenKeeperOptions {
   db: Database;
+  /** The database with the log of an organization. */
+  databaseOf: (organization: string) => Database;
+  /** Writes to logs who issued and revoked tokens; undefined without a log. */
+  actKey: MacKey | undefined;
   writer: TokenWriter;
   checkOwner: CheckOwner;
   uses: WaitingUses;
@@ -170,23 +178,27 @@ export class TokenKeeper {
   }
 
   async #perform(request: Request, owner: string): Promise<void> {
-    const { db, writer } = this.#options;
+    const { writer } = this.#options;
     const { organization, act, digest, name, kind, last_four, expires_at } = request;
     const row = { organization, digest };
     if (act === 'issue') {
       // The row comes first: a valid token whose creator is unknown would be worse.
       const made = { ...row, name, kind, last_four, made_by: owner };
-      await db
-        .insertInto('tokens')
-        .values(made)
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      await this.#keep(actOf(request, owner, 'token-issued', { scope: kind }), (trx) =>
+        trx
+          .insertInto('tokens')
+          .values(made)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute(),
+      );
       await issueToken(writer, organization, { digest, scope: kind });
       return;
     }
     if (act === 'revoke') {
       await revokeToken(writer, organization, digest);
-      await db.deleteFrom('tokens').where('organization', '=', organization).where('digest', '=', digest).execute();
+      await this.#keep(actOf(request, owner, 'token-revoked'), (trx) =>
+        trx.deleteFrom('tokens').where('organization', '=', organization).where('digest', '=', digest).execute(),
+      );
       return;
     }
     const at = expires_at ?? new Date();
@@ -195,8 +207,25 @@ export class TokenKeeper {
     if (at <= new Date()) this.#roundAt = 0;
     // A token applied with kubectl has no row yet.
     const values = { ...row, name, kind: scope, last_four: '', made_by: '', expires_at: at };
-    const known = db.insertInto('tokens').values(values);
-    await known.onConflict((on) => on.columns(['organization', 'digest']).doUpdateSet({ expires_at: at })).execute();
+    await this.#keep(actOf(request, owner, 'token-expires', { scope, until: at.toISOString() }), (trx) =>
+      trx
+        .insertInto('tokens')
+        .values(values)
+        .onConflict((on) => on.columns(['organization', 'digest']).doUpdateSet({ expires_at: at }))
+        .execute(),
+    );
+  }
+
+  /** Changes the row of a token and writes the act to the log. A repetition writes it once. */
+  async #keep(act: Act, change: (trx: Kysely<Tables>) => Promise<unknown>): Promise<void> {
+    const { db, databaseOf, actKey } = this.#options;
+    const home = databaseOf(act.organization);
+    // No transaction spans two databases: if the second fails, the request is repeated.
+    if (home !== db) await appendGivenAct(home, actKey, act);
+    await db.transaction().execute(async (trx) => {
+      if (home === db) await appendGivenAct(trx, actKey, act);
+      await change(trx);
+    });
   }
 
   /**
@@ -228,4 +257,21 @@ export class TokenKeeper {
     await insert.onConflict((on) => on.column('token_id').doUpdateSet({ used_on })).execute();
     await uses.forget([...used.keys()]);
   }
+}
+
+/** The act of a request, with an id that is the same whenever the request is repeated. */
+function actOf(
+  { id, requested_at: at, organization, digest }: Request,
+  owner: string,
+  kind: Act['kind'],
+  details: Act['details'] = {},
+): Act {
+  return {
+    id: idAt(at.getTime(), id),
+    organization,
+    kind,
+    at,
+    by: owner,
+    details: { ...details, token: digest.slice(0, 12) },
+  };
 }

@@ -12,7 +12,7 @@ const sliceSize = 1_000;
 const pauseMs = 50;
 
 /**
- * Deletes resolved alerts and finished webhook messages after `retentionDays`; 0 keeps them. Also
+ * Deletes resolved alerts, finished channel messages and owners' acts after `retentionDays`; 0 keeps them. Also
  * deletes gaps that no longer matter, and names of undeclared automations whose last run is
  * deleted. Each statement deletes a slice that an index finds, by the clock of Postgres. Any number
  * of processes may run it.
@@ -23,9 +23,23 @@ export async function deleteOld(db: Database, retentionDays: number, stopping: A
   await deleteAll(db, 'automations', sql`declared_at`, isForgotten(before(1)), stopping);
   if (retentionDays === 0) return;
   await deleteAll(db, 'alerts', sql`resolved_at`, sql`resolved_at < ${before(retentionDays)}`, stopping);
+  await deleteAll(db, 'acts', sql`made_at`, isDone(before(retentionDays)), stopping);
   const over = sql`coalesce(delivered_at, given_up_at)`;
   const isOver = sql`(delivered_at is not null or given_up_at is not null) and ${over} < ${before(retentionDays)}`;
   await deleteAll(db, 'deliveries', over, isOver, stopping);
+}
+
+/** True for an old act that no longer counts: a mute that has ended goes before its end does. */
+function isDone(before: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`made_at < ${before} and recorded_at is not null and (
+      kind <> 'mute' or until_at < now() or exists (
+        select from acts e where e.organization = acts.organization and e.kind = 'unmute' and e.about = acts.id
+      )
+    ) and (
+      kind <> 'unmute' or not exists (
+        select from acts m where m.organization = acts.organization and m.id = acts.about
+      )
+    )`;
 }
 
 /** True for an undeclared automation of which only the name is left. */

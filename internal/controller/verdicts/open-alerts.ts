@@ -14,11 +14,13 @@ interface AlertRow extends AutomationKey {
   resolved_at: Date | null;
   resolved_reason: string | null;
   declared: AlertedAutomation | null;
-  told_webhooks: [string, string][] | null;
+  told_channels: [string, string][] | null;
+  /** What a mute has kept back. */
+  kept_back: 'opened' | 'resolved' | null;
 }
 
 const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence, a.reason, a.facts, a.opened_at,
-  a.resolved_at, a.resolved_reason, a.declared, a.told_webhooks`;
+  a.resolved_at, a.resolved_reason, a.declared, a.told_channels, a.kept_back`;
 
 /** An alert, with what was declared about its automation when it opened. */
 export interface OpenedAlert {
@@ -102,7 +104,7 @@ export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Res
     where a.id = w.id and a.resolved_at is null
     returning ${columns}
   `.execute(trx);
-  return rows.map(resolutionOf);
+  return rows.map(transitionOf);
 }
 
 /**
@@ -124,12 +126,39 @@ export async function listUndeclared(
   return rows;
 }
 
-function resolutionOf(row: AlertRow): Transition {
+/** The alerts that a mute has kept back, oldest first. */
+export async function listKeptBack(trx: Transaction<Tables>): Promise<(AutomationKey & { id: string })[]> {
+  const { rows } = await sql<AutomationKey & { id: string }>`
+    select id, organization, automation_id from alerts where kept_back is not null order by opened_at, id
+  `.execute(trx);
+  return rows;
+}
+
+/** Notes what a mute keeps back of these alerts, or null for nothing. */
+export async function keepBack(
+  trx: Transaction<Tables>,
+  ids: readonly string[],
+  what: AlertRow['kept_back'],
+): Promise<void> {
+  if (ids.length > 0) await sql`update alerts set kept_back = ${what} where id = any(${ids}::uuid[])`.execute(trx);
+}
+
+/** Resolves with the last changes of alerts that were kept back, which may be told now. */
+export async function release(trx: Transaction<Tables>, ids: readonly string[]): Promise<Transition[]> {
+  const { rows } = await sql<AlertRow>`
+    update alerts a set kept_back = null where id = any(${ids}::uuid[]) returning ${columns}
+  `.execute(trx);
+  return rows.map(transitionOf);
+}
+
+/** The last change of an alert. */
+function transitionOf(row: AlertRow): Transition {
   return {
-    change: 'resolved',
+    change: row.resolved_at === null ? 'opened' : 'resolved',
     alert: alertOf(row),
     automation: row.declared ?? undefined,
-    toldWebhooks: row.told_webhooks ?? [],
+    toldChannels: row.told_channels ?? [],
+    isUntold: row.kept_back === 'opened',
   };
 }
 

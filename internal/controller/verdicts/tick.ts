@@ -7,7 +7,9 @@ import { sql, type Transaction } from '../../store/sql.ts';
 import { lockState, saveState, type ControllerState } from './controller-state.ts';
 import { listDue, makeDue, postpone, type AutomationKey } from './due-automations.ts';
 import { evaluateDue } from './evaluate-due.ts';
-import { listUndeclared, resolveAlerts } from './open-alerts.ts';
+import { Mutes } from '../mutes.ts';
+import { KeepBack } from './keep-back.ts';
+import { listUndeclared, release, resolveAlerts } from './open-alerts.ts';
 import { keepGaps, TickGaps } from './record-gaps.ts';
 import type { TickListener } from './tick-listener.ts';
 import { followUndeclared } from './undeclared.ts';
@@ -21,6 +23,13 @@ const chunkSize = 200;
  * organization are evaluated in any case; the next ticks evaluate the rest.
  */
 const longestTurnsMs = 4_000;
+
+/**
+ * The parts of the usual statement timeout that the statements of a tick get, so that a slow
+ * organization delays the others little: 10 s, and 2 s for the search for it, which runs into the
+ * timeout again and again.
+ */
+const [partOfTick, partOfSearch] = [3, 15];
 
 /** Maximum number of alerts of undeclared automations that a tick resolves per organization. */
 const mostUndeclared = 500;
@@ -64,12 +73,12 @@ export function tick(db: Database, options: TickOptions): Promise<TickReport | u
     const state = await lockState(trx);
     if (state === undefined) return undefined;
     await options.prepare?.(trx);
+    const timeout = (db.statementTimeout ?? 0) / (options.turns === undefined ? partOfTick : partOfSearch);
     // A plan made for a few rows does not suit thousands.
-    await sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`.execute(
-      trx,
-    );
-    // The search for a slow organization runs into the timeout several times.
-    if (options.turns !== undefined) await sql`select set_config('statement_timeout', '10s', true)`.execute(trx);
+    await sql`
+      select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true),
+        set_config('statement_timeout', ${String(Math.ceil(timeout))}, true)
+    `.execute(trx);
     const { queue, clocks } = options;
     const now = clocks(state.now);
     const known: Watermark = 'reason' in queue ? queue : watermarkOf(queue, now);
@@ -105,8 +114,12 @@ async function evaluateUpTo(
   const due = await listDue(trx, times);
   await makeDue(trx, held?.organizations ?? []);
   // In parts, because 10,000 transitions would take 10 MB.
-  const record = async (part: readonly Transition[]): Promise<number> => {
+  const tell = async (part: readonly Transition[]): Promise<void> => {
     if (part.length > 0) for (const listener of listeners) await listener.recordTransitions(trx, part);
+  };
+  const keepBack = new KeepBack(await Mutes.read(trx, from, schedules), { now: before.now, watermark });
+  const record = async (part: readonly Transition[]): Promise<number> => {
+    await tell(await keepBack.divide(trx, part));
     return part.length;
   };
   const at = watermark;
@@ -122,6 +135,15 @@ async function evaluateUpTo(
       evaluated += keys.length;
     }
   }
+  const released = await keepBack.released(trx);
+  await turns.run(trx, released, async (part) =>
+    tell(
+      await release(
+        trx,
+        part.map(({ id }) => id),
+      ),
+    ),
+  );
   for (const listener of listeners) await listener.recordTick(trx, watermark, held, turns);
   await postpone(trx, late);
   await makeDue(trx, [...turns.setAside.keys()]);

@@ -6,7 +6,7 @@ import { verdictKinds } from '../../expectation/verdict.ts';
 import { Apart } from '../../store/apart.ts';
 import type { Database } from '../../store/database.ts';
 import { isOfStatement } from '../../store/errors.ts';
-import type { ControllerMetrics } from '../../kit/telemetry/controller-metrics.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
 import { describeError, type Logger } from '../../kit/telemetry/logger.ts';
 import { countVerdicts, countVerdictsOfAutomations } from './count-verdicts.ts';
 import { blindAfterMs, tick, type TickOptions, type TickReport } from './tick.ts';

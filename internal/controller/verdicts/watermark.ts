@@ -11,10 +11,17 @@ const marginMs = 10_000;
 const clocksDifferMs = 60_000;
 
 /**
- * How long the watermark waits for the events in the overflow lane, in ms. For older events, only
- * the verdicts of their organizations wait.
+ * How long the watermark waits for the organizations that are {@link Behind}, in ms. Then only their
+ * own verdicts wait.
  */
-const overflowMs = 30_000;
+const behindMs = 30_000;
+
+/** Organizations with more events than the others, which are therefore recorded later. */
+export interface Behind {
+  /** The time of the oldest event that waits, in ms since the Unix epoch. */
+  readonly oldestAt: number;
+  readonly organizations: readonly string[];
+}
 
 /** What is known about the queue; times in ms since the Unix epoch. */
 export interface QueueReading {
@@ -28,10 +35,12 @@ export interface QueueReading {
   gaps: readonly Gap[];
   /** Since when changes of Jobs have waited to be recorded; undefined if none wait. */
   uncapturedSince?: number | undefined;
+  /** The organizations with more changes of Jobs than are recorded at once. */
+  uncaptured?: Behind | undefined;
   /** Why events for this database wait outside of the queue; undefined if none do. */
   waiting?: string | undefined;
   /** The oldest job in the overflow lane, and whose events it holds; undefined if it is empty. */
-  overflow?: { oldestAt: number; organizations: readonly string[] } | undefined;
+  overflow?: Behind | undefined;
 }
 
 /** The clocks besides that of Redis, in ms since the Unix epoch. */
@@ -43,10 +52,22 @@ export interface Clocks {
 /** The time up to which the record is complete, or one sentence on why that is unknown. */
 export type Watermark = { at: number; reason?: undefined } | { at?: undefined; reason: string };
 
-/** The organizations whose events in the overflow lane the watermark does not wait for. */
-export function heldOf({ now, overflow }: QueueReading): Held | undefined {
-  if (overflow === undefined || overflow.oldestAt >= now - overflowMs) return undefined;
-  return { organizations: overflow.organizations, until: overflow.oldestAt - marginMs };
+/** The organizations whose events the watermark does not wait for. */
+export function heldOf(queue: QueueReading): Held | undefined {
+  const held = behindOf(queue).filter(({ oldestAt }) => isHeld(queue, oldestAt));
+  if (held.length === 0) return undefined;
+  return {
+    organizations: [...new Set(held.flatMap(({ organizations }) => organizations))],
+    until: Math.min(...held.map(({ oldestAt }) => oldestAt)) - marginMs,
+  };
+}
+
+function behindOf({ overflow, uncaptured }: QueueReading): Behind[] {
+  return [overflow, uncaptured].filter((behind) => behind !== undefined);
+}
+
+function isHeld({ now }: QueueReading, oldestAt: number): boolean {
+  return oldestAt < now - behindMs;
 }
 
 /**
@@ -63,8 +84,10 @@ export function watermarkOf(queue: QueueReading, clocks: Clocks): Watermark {
   if (queue.waiting !== undefined) return { reason: queue.waiting };
   if (queue.admittingAt === undefined) return { reason: 'No ingest has taken events yet.' };
   const { admittingAt, oldestAt = Infinity, uncapturedSince = Infinity } = queue;
-  const overflowAt = heldOf(queue) === undefined ? (queue.overflow?.oldestAt ?? Infinity) : Infinity;
-  return { at: Math.min(...all, admittingAt, oldestAt, overflowAt, uncapturedSince) - marginMs };
+  const waitedFor = behindOf(queue)
+    .map((behind) => behind.oldestAt)
+    .filter((at) => !isHeld(queue, at));
+  return { at: Math.min(...all, admittingAt, oldestAt, uncapturedSince, ...waitedFor) - marginMs };
 }
 
 /** Why the watermark is far behind the clocks. */

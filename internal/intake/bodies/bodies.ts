@@ -4,7 +4,7 @@ import type { AuthenticatedState } from '../http/authenticate.ts';
 import { bodyUnreadable } from './body-errors.ts';
 import { BodyRoom } from './body-room.ts';
 import { DroppedBodies } from '../http/dropped-bodies.ts';
-import { runAtOnce, Turns } from '../http/turns.ts';
+import { runAtOnce, Turns, type TurnsOptions } from '../http/turns.ts';
 
 /** A body of this many bytes or fewer is parsed at once. */
 export const smallBody = 16_384;
@@ -24,6 +24,8 @@ const collectEvery = 8 * 1_024 * 1_024;
 export interface BodiesOptions {
   /** Charges events to the rate of an organization. */
   charge: (organization: string, events: number) => void;
+  /** As in {@link TurnsOptions}. */
+  othersSend?: TurnsOptions['othersSend'];
 }
 
 /**
@@ -33,8 +35,8 @@ export interface BodiesOptions {
 export class Bodies {
   readonly #options: BodiesOptions;
   readonly #room = new BodyRoom();
-  readonly #turns = new Turns();
-  readonly #dropped = new DroppedBodies(this.#turns, (bytes) => this.received(bytes));
+  readonly #turns: Turns;
+  readonly #dropped: DroppedBodies;
   /** By request: the bytes that it has room for, and the events charged to the organization. */
   readonly #taken = new WeakMap<Context, number>();
   readonly #charged = new WeakMap<Context, number>();
@@ -47,6 +49,8 @@ export class Bodies {
 
   constructor(options: BodiesOptions) {
     this.#options = options;
+    this.#turns = new Turns({ othersSend: options.othersSend });
+    this.#dropped = new DroppedBodies(this.#turns, (bytes) => this.received(bytes));
   }
 
   /**
@@ -169,9 +173,9 @@ export class Bodies {
     this.#options.charge(organizationOf(ctx), events);
   }
 
-  /** Drops the body of a refused request; see {@link DroppedBodies}. */
-  drop(ctx: Context): void {
-    this.#dropped.drop(ctx, organizationOf(ctx));
+  /** Drops the body of a refused request; see {@link DroppedBodies.drop}. */
+  drop(ctx: Context): Promise<void> | undefined {
+    return this.#dropped.drop(ctx, organizationOf(ctx));
   }
 
   /** Resolves in the next turn of the organization, so that dropped pieces wait for it too. */

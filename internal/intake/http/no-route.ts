@@ -1,5 +1,6 @@
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import { RequestError } from '../../kit/errors/request-error.ts';
+import { methodsAt } from './koa-router-quirks.ts';
 
 /**
  * Answers requests that no route matches: 405 with `Allow` for a known path, otherwise 404, which
@@ -7,17 +8,11 @@ import { RequestError } from '../../kit/errors/request-error.ts';
  */
 export function noRoute(endpoints: string): Middleware {
   return (ctx) => {
-    const allowed = allowedMethods(ctx);
+    const allowed = methodsAt(ctx);
     if (allowed.length === 0) throw new RequestError('not-found', `There is nothing here. Try ${endpoints}.`);
     ctx.set('Allow', allowed.join(', '));
     throw new RequestError('method-not-allowed', explain(ctx.method, allowed));
   };
-}
-
-/** Returns the methods of the routes with this path, which the router lists on the context. */
-function allowedMethods(ctx: Context): string[] {
-  const matched = (ctx['matched'] ?? []) as { methods: string[] }[];
-  return [...new Set(matched.flatMap(({ methods }) => methods))];
 }
 
 /** A GET gets a hint, because most clients repeat a redirected POST as GET. */

@@ -1,12 +1,13 @@
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { bodyTooLarge, bodyUnreadable } from '../bodies/body-errors.ts';
 import type { HttpStack, ReadBytes } from './http-stack.ts';
+import { routesOf } from './koa-router-quirks.ts';
 
 /** Serves requests with `app.callback()`, the routes of `@koa/router` and koa-bodyparser. */
 export const plainKoa: HttpStack = {
   handler: (app) => app.callback(),
-  routes: (router) => router.routes() as unknown as Middleware,
+  routes: routesOf,
   bodyReader: collectBody,
   sendJson: (ctx, status, text, receiptId, ignoredFields) => {
     if (receiptId !== undefined) ctx.set('Receipt-Id', receiptId);

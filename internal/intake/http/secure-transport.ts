@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import type { ApiMetrics } from '../../kit/telemetry/api-metrics.ts';
+import type { ApiMetrics } from './api-metrics.ts';
 import { pathWithoutSecret } from './secret-target.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { RequestError } from '../../kit/errors/request-error.ts';
-import type { ApiMetrics } from '../../kit/telemetry/api-metrics.ts';
+import type { ApiMetrics } from './api-metrics.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import type { Tracing } from '../../kit/telemetry/tracing.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -13,7 +13,7 @@ import type { ShowError } from './page-route.ts';
 import { plainKoa } from './plain-koa.ts';
 import { answerProblem } from './problem.ts';
 import { identifyRequests, requestIdOf } from './request-id.ts';
-import { routeNameOf } from './route-name.ts';
+import { routeNameOf } from './koa-router-quirks.ts';
 import { requireSecureTransport } from './secure-transport.ts';
 
 export interface ServeOptions {

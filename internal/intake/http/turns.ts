@@ -1,6 +1,19 @@
 /** Duration of one slice, and of all short work in a turn while more is waiting, in ms. */
 const sliceMs = 1;
 
+/** How long large bodies rest after a slice while others send events, in ms. */
+const restMs = 4;
+
+/** How often the end of that rest is looked for, in ms. */
+const lookMs = 1;
+
+export interface TurnsOptions {
+  /** True while other organizations send events. */
+  othersSend?: ((organization: string) => boolean) | undefined;
+  /** A monotonic clock, in ms. */
+  now?: () => number;
+}
+
 /** Work of an organization that waits for its turn. `isShort`: shares the turn with others. */
 interface Waiting {
   work: () => void;
@@ -9,16 +22,21 @@ interface Waiting {
 
 /**
  * Gives large bodies short slices of the event loop: one per loop turn, to each organization in
- * rotation. Small bodies pass in between. Short work shares a turn, or concurrent bulk requests
- * would not become one commit.
+ * rotation. Small bodies pass in between. While others send events, large bodies get a fifth of the
+ * time: a saturated loop delays each of the turns that an answer takes, and the garbage of large
+ * bodies is collected in pauses of 20 ms. Short work shares a turn, or concurrent bulk requests would
+ * not become one commit.
  */
 export class Turns {
   /** The first organization is next. */
   readonly #waiting = new Map<string, Waiting[]>();
+  readonly #othersSend: (organization: string) => boolean;
   readonly #now: () => number;
   #scheduled = false;
+  #restsUntil = -Infinity;
 
-  constructor(now = () => performance.now()) {
+  constructor({ othersSend = () => false, now = () => performance.now() }: TurnsOptions = {}) {
+    this.#othersSend = othersSend;
     this.#now = now;
   }
 
@@ -63,26 +81,30 @@ export class Turns {
   #grant(): void {
     this.#scheduled = false;
     const begun = this.#now();
-    let wasShort: boolean;
-    let took: number;
+    let ran: Waiting | undefined;
+    let now = begun;
     do {
-      wasShort = this.#runNext();
-      took = this.#now() - begun;
-    } while (wasShort && this.#waiting.size > 0 && took < sliceMs);
+      ran = this.#takeNext(now);
+      ran?.work();
+      now = this.#now();
+    } while (ran?.isShort === true && this.#waiting.size > 0 && now - begun < sliceMs);
+    if (ran?.isShort === false) this.#restsUntil = now + restMs;
+    if (this.#waiting.size === 0) return;
     // Indivisible work leaves the loop to others for as long as it took.
-    if (this.#waiting.size > 0) this.#schedule(took > 2 * sliceMs ? took : 0);
+    const took = now - begun;
+    this.#schedule(ran === undefined ? lookMs : took > 2 * sliceMs ? took : 0);
   }
 
-  /** Returns true if the work was short. */
-  #runNext(): boolean {
-    const [next] = this.#waiting;
-    if (next === undefined) return false;
-    const [organization, own] = next;
-    this.#waiting.delete(organization);
-    const waiting = own.shift();
-    if (own.length > 0) this.#waiting.set(organization, own);
-    waiting?.work();
-    return waiting?.isShort === true;
+  /** Takes the work of the next organization whose work need not rest. */
+  #takeNext(now: number): Waiting | undefined {
+    for (const [organization, own] of this.#waiting) {
+      if (own[0]?.isShort !== true && now < this.#restsUntil && this.#othersSend(organization)) continue;
+      this.#waiting.delete(organization);
+      const taken = own.shift();
+      if (own.length > 0) this.#waiting.set(organization, own);
+      return taken;
+    }
+    return undefined;
   }
 }
 

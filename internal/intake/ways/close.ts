@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import { RequestError, type FieldError } from '../../kit/errors/request-error.ts';
+import { closingEvents, endings } from '../../event/closing.ts';
 import { recordedForm } from '../../event/event.ts';
 import type { EventRequest } from '../../event/schema.ts';
 import type { AuthenticatedState } from '../http/authenticate.ts';
@@ -7,12 +8,6 @@ import type { HttpStack } from '../http/http-stack.ts';
 import { Intake, type Requests } from './intake.ts';
 import type { JsonBody } from '../bodies/json-body.ts';
 import type { BulkOptions } from './register-bulk.ts';
-
-/** What became of a run that a person closes. */
-const endings = ['ended', 'lost'] as const;
-
-/** The `error_id` of a run that was closed as lost. */
-const lostError = 'lost';
 
 /**
  * `POST /v1/close/`: a person ends a run that will not end by itself. `ended` records an END,
@@ -41,22 +36,21 @@ function wanted(body: unknown, { validate }: BulkOptions): Requests {
 function eventsOf(body: unknown, validate: BulkOptions['validate']): [EventRequest, ...EventRequest[]] {
   const { automation_id, execution_id, as, reason } = Object(body) as Partial<Record<string, unknown>>;
   const faults: FieldError[] = [];
-  const isKnown = endings.some((ending) => ending === as);
+  const isKnown = endings.some((each) => each === as);
   if (!isKnown)
     faults.push({ pointer: '/as', detail: as === undefined ? 'is required' : `must be ${endings.join(' or ')}` });
   if (typeof reason !== 'string' || reason.trim() === '') faults.push({ pointer: '/reason', detail: 'must say why' });
-  const run = { automation_id, execution_id };
-  const description = `Closed by hand: ${String(reason)}`;
-  const end = checked({ ...run, event: 'END', description }, validate, faults);
-  const error = { ...run, event: 'ERROR', description, error_id: lostError, error_description: reason };
-  const first = as === lostError ? checked(error, validate, faults) : undefined;
-  if (end === undefined || faults.length > 0) {
+  const run = { automation_id, execution_id } as Pick<EventRequest, 'automation_id' | 'execution_id'>;
+  const ending = endings.find((each) => each === as) ?? 'ended';
+  const events = closingEvents(run, ending, String(reason)).map((event) => checked(event, validate, faults));
+  const [first, ...more] = events.filter((event) => event !== undefined);
+  if (first === undefined || faults.length > 0) {
     const unique = new Map(faults.map((fault) => [JSON.stringify(fault), fault]));
     throw new RequestError('invalid-event', 'The body does not say how to close a run; see errors.', [
       ...unique.values(),
     ]);
   }
-  return first === undefined ? [end] : [first, end];
+  return [first, ...more];
 }
 
 /** Returns the event if it is valid. Faults in its texts are faults of the request's reason. */

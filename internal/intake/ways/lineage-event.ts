@@ -4,7 +4,7 @@ import { fieldLimits, type EventRequest } from '../../event/schema.ts';
 import type { RepeatKey } from '../../event/repeat-key.ts';
 import { cutText, faultOfText, storable } from '../../event/stored-text.ts';
 import type { Fields, Projected } from '../bodies/json-projection.ts';
-import { urlNamespace, uuid5 } from './uuid5.ts';
+import { urlNamespace, uuid5 } from '../../kit/uuid5.ts';
 
 const types = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL', 'OTHER'];
 

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { RequestError, type FieldError } from '../../kit/errors/request-error.ts';
 import { givenToken } from '../http/authenticate.ts';
 import { isSignal, signalOf, type Signal } from './ping-signal.ts';
-import { urlNamespace, uuid5 } from './uuid5.ts';
+import { urlNamespace, uuid5 } from '../../kit/uuid5.ts';
 
 /** The namespace of slugs. docs/report/pings.md tells users how to compute the automation. */
 const slugNamespace = uuid5(urlNamespace, 'ping');

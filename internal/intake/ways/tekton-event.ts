@@ -1,5 +1,5 @@
 import { storable } from '../../event/stored-text.ts';
-import { urlNamespace, uuid5 } from './uuid5.ts';
+import { urlNamespace, uuid5 } from '../../kit/uuid5.ts';
 
 /** The types of Tekton events that Runledger records. */
 const form = /^dev\.tekton\.event\.(taskrun|pipelinerun)\.(started|queued|running|unknown|successful|failed)\.v1$/;

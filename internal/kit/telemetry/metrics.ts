@@ -17,16 +17,62 @@ export function createRegistry(process: string): Registry {
   return registry;
 }
 
+/**
+ * Makes metrics that a registry shows. The page of metrics has their texts
+ * (docs/reference/metrics.md), which say what to do about a value.
+ */
+export function metricsIn(registry: Registry) {
+  const registers = [registry];
+  const gauge = <const Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ): Gauge<Label> => new Gauge({ name, help, labelNames, registers });
+  return {
+    counter: <const Label extends string = never>(
+      name: string,
+      help: string,
+      labelNames: readonly Label[] = [],
+    ): Counter<Label> => new Counter({ name, help, labelNames, registers }),
+    gauge,
+    /** A gauge that `/metrics` omits until it is set, since 0 would look like a result. */
+    lateGauge: <const Label extends string = never>(...description: Parameters<typeof gauge<Label>>): Gauge<Label> =>
+      unknownAtFirst(gauge<Label>(...description)),
+    /** A gauge that `read` sets at each scrape. */
+    readGauge: <const Label extends string = never>(
+      name: string,
+      help: string,
+      read: (gauge: Gauge<Label>) => void | Promise<void>,
+      labelNames: readonly Label[] = [],
+    ): Gauge<Label> => {
+      const made: Gauge<Label> = new Gauge({ name, help, labelNames, registers, collect: () => read(made) });
+      return made;
+    },
+    histogram: <const Label extends string = never>(
+      name: string,
+      help: string,
+      buckets: readonly number[],
+      labelNames: readonly Label[] = [],
+    ): Histogram<Label> => new Histogram({ name, help, buckets: [...buckets], labelNames, registers }),
+  };
+}
+
 /** A gauge that `/metrics` omits until it is set, since 0 would look like a result. */
 export function unknownAtFirst<Label extends string>(gauge: Gauge<Label>): Gauge<Label> {
   gauge.remove({});
   return gauge;
 }
 
-/** A gauge of one shard of the queue. */
-export interface ShardGauge {
+/** A gauge, as seen by the part that serves one database or one shard. */
+export interface PartGauge {
   set(value: number): void;
   remove(): void;
+}
+
+/** The gauge of a database among several, labelled with its name; otherwise the plain gauge. */
+export function gaugeOf(gauge: Gauge<'database'>, database: string | undefined): PartGauge {
+  if (database === undefined) return { set: (value) => gauge.set(value), remove: () => gauge.remove({}) };
+  return { set: (value) => gauge.set({ database }, value), remove: () => gauge.remove({ database }) };
 }
 
 /**
@@ -37,7 +83,7 @@ export function ofShard<Label extends string = 'shard'>(
   gauge: Gauge<Label | 'shard'>,
   shard: string | undefined,
   labels: Partial<Record<Label | 'shard', string>> = {},
-): ShardGauge {
+): PartGauge {
   const all = { ...labels, ...(shard !== undefined && { shard }) };
   return { set: (value) => gauge.set(all, value), remove: () => gauge.remove(all) };
 }

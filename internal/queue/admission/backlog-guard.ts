@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { describeError, type Logger } from '../../kit/telemetry/logger.ts';
-import { jobStates, type BacklogMetrics } from '../../kit/telemetry/queue-metrics.ts';
+import { jobStates, type BacklogMetrics } from '../queue-metrics.ts';
 import { isReplica, isSentinel, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from '../shards/durability.ts';
 import { ConnectionState, type ConnectionListener } from '../connection-state.ts';
 import { queueSlot } from '../keys/keys.ts';
-import { connect, reconnect, type RedisClient } from '../redis.ts';
+import { connect } from '../ioredis-quirks.ts';
+import { reconnect, type RedisClient } from '../redis.ts';
 import { countReplicas } from '../shards/replicas.ts';
 import {
   isDemoted,

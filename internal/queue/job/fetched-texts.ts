@@ -1,9 +1,6 @@
 import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 import { heldTextBytes } from '../../event/held-bytes.ts';
-import { lookNow } from '../fetch-cooldown.ts';
-
-/** The BullMQ scripts that may reply with the next job: its hash, then its id. */
-const fetching = new Set(['moveToActive', 'moveToFinished', 'moveToDelayed']);
+import { fetching, lookNow, replaceData } from '../bullmq-quirks.ts';
 
 /**
  * Holds the data of fetched jobs as unparsed texts. BullMQ fetches as many jobs as may run at once
@@ -56,7 +53,8 @@ export class FetchedTexts {
       const waitForJob = backend.waitForJob.bind(backend);
       backend.execCommand = (client, name, scriptArgs) => {
         const reply = execCommand(client, name, scriptArgs) as unknown;
-        return fetching.has(name) ? Promise.resolve(reply).then((value) => this.#keep(value)) : reply;
+        if (!fetching.has(name)) return reply;
+        return Promise.resolve(reply).then((value) => replaceData(value, (text) => this.#add(text)));
       };
       // "No job": while a fetch waits, BullMQ handles none of the jobs that it has fetched.
       backend.moveToActive = async (token, name) => (this.#hasRoom ? moveToActive(token, name) : []);
@@ -77,18 +75,6 @@ export class FetchedTexts {
     return this.#bytes < this.#mostBytes;
   }
 
-  #keep(reply: unknown): unknown {
-    const [hash] = Array.isArray(reply) ? (reply as unknown[]) : [];
-    if (!Array.isArray(hash)) return reply;
-    for (let place = 0; place < hash.length; place += 2) {
-      const text = String(hash[place + 1]);
-      if (hash[place] === 'data') hash[place + 1] = this.#add(text);
-      // Repairs damaged options, which only a failing job needs.
-      if (hash[place] === 'opts' && !isJson(text)) hash[place + 1] = '{}';
-    }
-    return reply;
-  }
-
   /** Returns what BullMQ takes for the job's data. */
   #add(text: string): string {
     this.#fetched += 1;
@@ -96,14 +82,5 @@ export class FetchedTexts {
     this.#bytes += heldTextBytes(text);
     if (!this.#hasRoom) this.#room ??= Promise.withResolvers();
     return String(this.#fetched);
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -17,6 +17,8 @@ const longestPlain = 65_536;
 export interface EncodeOptions {
   /** True adds the events' seals. Events that already have one keep it either way. */
   seals?: boolean | undefined;
+  /** Resolves when the next step may run. Default: in the next turn of the event loop. */
+  rest?: () => Promise<unknown>;
 }
 
 /** Packs events into job data, in order. */
@@ -34,10 +36,11 @@ export function encodeJob(events: readonly AcceptedEvent[], options: EncodeOptio
 const stepBytes = 131_072;
 
 /**
- * As {@link encodeJob}, for events that take much memory: encodes in short steps with turns of the
- * event loop between them, and compresses on another thread.
+ * As {@link encodeJob}, for events that take much memory: encodes in short steps with a `rest` after
+ * each, and compresses on another thread.
  */
 export async function encodeLargeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): Promise<JobData> {
+  const { rest = nextTurn } = options;
   const isSealed = hasSeals(events, options);
   const pieces: Buffer[] = [];
   let seals = '';
@@ -45,7 +48,7 @@ export async function encodeLargeJob(events: readonly AcceptedEvent[], options: 
     const rows = JSON.stringify(step.map(toRow)).slice(1, -1);
     pieces.push(Buffer.from(`${pieces.length === 0 ? '[' : ','}${rows}`));
     if (isSealed) seals += joinSeals(step);
-    await nextTurn();
+    await rest();
   }
   const zstd = await packLarge(Buffer.concat([...pieces, Buffer.from(']')]));
   return compressedJob(zstd, isSealed ? seals : undefined);

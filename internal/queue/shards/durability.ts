@@ -1,5 +1,5 @@
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { ShardGauge } from '../../kit/telemetry/metrics.ts';
+import type { PartGauge } from '../../kit/telemetry/metrics.ts';
 import { askMaster } from '../clocks/ask-master.ts';
 import type { RedisClient } from '../redis.ts';
 
@@ -30,11 +30,11 @@ export async function missingDurability(redis: RedisClient, queueName: string): 
 
 /** Reports missing settings: in a gauge, and in the log when they change. */
 export class DurabilityReport {
-  readonly #gauge: ShardGauge;
+  readonly #gauge: PartGauge;
   readonly #logger: Logger;
   #before = '';
 
-  constructor(gauge: ShardGauge, logger: Logger) {
+  constructor(gauge: PartGauge, logger: Logger) {
     this.#gauge = gauge;
     this.#logger = logger;
   }

@@ -1,5 +1,5 @@
-import { createRedisBackend, type BackendFactory, type IRedisTransaction, type RedisQueueBackend } from 'bullmq';
-import type { ChainableCommander } from 'ioredis';
+import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 'bullmq';
+import { asTransaction } from '../bullmq-quirks.ts';
 import { queueKey } from '../keys/keys.ts';
 import type { RedisClient } from '../redis.ts';
 
@@ -51,15 +51,4 @@ function requireAcks(id: number, lastId: number, acks: number, replicas: number)
 function valueOf([error, value]: [error: Error | null, value: unknown]): unknown {
   if (error !== null) throw error;
   return value;
-}
-
-/** A pipeline as BullMQ uses it: with its scripts as methods, by name. */
-function asTransaction(pipeline: ChainableCommander): IRedisTransaction {
-  const methods = pipeline as unknown as Record<string, (args: unknown[]) => unknown>;
-  return Object.assign(pipeline as unknown as IRedisTransaction, {
-    runCommand(this: IRedisTransaction, name: string, args: unknown[]): IRedisTransaction {
-      methods[name]?.(args);
-      return this;
-    },
-  });
 }

@@ -1,6 +1,6 @@
 import { within } from '../../kit/async/within.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
-import type { ShardMetrics } from '../../kit/telemetry/shard-metrics.ts';
+import type { ShardMetrics } from './shard-metrics.ts';
 import { notChecked, type Rejection } from '../admission/admission-control.ts';
 import type { BacklogGuard } from '../admission/backlog-guard.ts';
 import type { ShardQueue, ShardRegistry } from './shard-registry.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { StreamMetrics } from '../../kit/telemetry/console-metrics.ts';
+import type { StreamMetrics } from './stream-metrics.ts';
 import type { HeldMessages } from './held-messages.ts';
 import { idMessage, messagesOf, omittedText, type Message, type StreamFormat } from './messages.ts';
 

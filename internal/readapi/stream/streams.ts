@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Queries } from '../../record/queries.ts';
 import type { StoredSince, StreamPosition } from '../../record/stream.ts';
-import type { StreamMetrics } from '../../kit/telemetry/console-metrics.ts';
+import type { StreamMetrics } from './stream-metrics.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import { withNames } from '../automation-names.ts';
 import { readBytes, type ReadRoom } from '../read-room.ts';

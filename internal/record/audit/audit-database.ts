@@ -4,10 +4,11 @@ import { UnknownSigner } from '../../ledger/note.ts';
 import type { Database } from '../../store/database.ts';
 import { listPartitions } from '../../store/partitions/partitions.ts';
 import { sql } from '../../store/sql.ts';
+import { checkTables } from './check-tables.ts';
 import { checkTree, type CheckedTree } from './check-tree.ts';
 import { compareRecord, nothingCompared } from './compare-record.ts';
 import { differingExecution, differingRunning } from './differing-executions.ts';
-import { Acts, describeAct } from './acts.ts';
+import { Acts, describeActs, expiredBefore, lostLetters } from './acts.ts';
 import { Erased } from './erased.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { Parts } from './parts.ts';
@@ -32,8 +33,8 @@ export interface DatabaseAudit {
   /** Heads of checkpoints that somebody kept. */
   kept?: readonly TreeHead[];
   /**
-   * Retention keeps the events from this day on (ms since the Unix epoch). Default: the day of the
-   * first partition; then a partition that somebody dropped looks expired.
+   * Retention keeps the events from this day on (ms since the Unix epoch). Default: what the log says
+   * that retention dropped.
    */
   retainedSince?: number | undefined;
   onProgress?: OnProgress;
@@ -60,12 +61,18 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     if (log === undefined) parts.add(`There is no log of ${organization}.`);
     const erased = await parts.run('The erasures', new Erased(), () => read((own) => readErased(own, organization)));
     const acts = await parts.run('The acts', new Acts(), () => read((own) => readActs(own, organization)));
+    const tables = await parts.run('The tables', [], () => read((own) => checkTables(own, parts)));
+    const letters = await parts.run('The dead letters', [], () =>
+      read((own) => lostLetters(own, organization, acts.proven)),
+    );
     const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
     const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
     const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
     const unsealedBefore = isAllSealed ? -Infinity : first;
     const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
-    const since = retainedSince ?? (await parts.run('The first day', 0, () => read(firstKeptDay)));
+    const expired = expiredBefore(acts.proven);
+    const since = Math.min(expired, retainedSince ?? Infinity);
+    const firstDay = retainedSince ?? (await parts.run('The first day', 0, () => read(firstKeptDay)));
     const total = 2 * newest;
     let [leaves, looked] = [0, { leaves: 0, events: 0 }];
     const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
@@ -88,7 +95,9 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
           ),
         ),
       ),
-      parts.run('The executions', undefined, () => read((own) => differingExecution(own, organization, since))),
+      parts.run('The executions', undefined, () =>
+        read((own) => differingExecution(own, organization, Math.max(expired, firstDay))),
+      ),
       parts.run('The running executions', [], () => read((own) => differingRunning(own, organization))),
     ]);
     const events = compared ?? nothingCompared();
@@ -97,6 +106,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
     return {
       findings: [
+        ...tables,
         ...wrong,
         ...fragments,
         ...refused,
@@ -104,6 +114,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         ...(tree === undefined ? [] : differingLog(tree, compared?.sealed ?? tree.size, log)),
         ...erased.findings,
         ...acts.findings,
+        ...letters,
         ...events.findings,
         ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
         ...running,
@@ -121,8 +132,8 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       erasures: erased.notes,
       checkpoints: heads.length + kept.length,
       checkpoint,
-      manifests: acts.proven.filter(({ kind }) => kind === 'manifest'),
-      acts: acts.proven.map(describeAct).filter((act) => act !== undefined),
+      proven: acts.proven,
+      acts: describeActs(acts.proven),
       since: Number.isFinite(oldest) ? new Date(oldest) : undefined,
     };
   });

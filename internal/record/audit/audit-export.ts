@@ -2,13 +2,13 @@ import type { TreeHead } from '../../ledger/checkpoint.ts';
 import type { VerifierKey } from '../../ledger/keys.ts';
 import { readLeaf, timeOfId } from '../../ledger/leaf.ts';
 import { leavesOfBundle, tilePath, tilesOf } from '../../ledger/tiles.ts';
-import { describeAct } from './acts.ts';
+import { describeActs } from './acts.ts';
 import { checkTree, toleranceMs } from './check-tree.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import type { Erased } from './erased.ts';
 import { givenErasures, readRecords } from './given-erasures.ts';
 import { exportedEvent } from './exported-event.ts';
-import { CannotCheck, NoLog, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { CannotCheck, NotServed, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { checkManifest, type GivenManifest } from './check-manifest.ts';
 import { endsOf, LeavesBetween, timeOfEnd, type Ends } from './leaves-between.ts';
 import { Parts } from './parts.ts';
@@ -72,24 +72,28 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const ends = audit.lines && (await endsOf(audit.lines(), audit.organization));
   const between = new LeavesBetween(ends, audit.manifest?.range);
   const heads = [head, ...(audit.kept ?? [])];
-  const { findings, late } = await checkTree(between.pass(readLeaves(head.size, audit.read)), heads, (leaves) =>
+  const lacking: Finding[] = [];
+  const served = readLeaves(head.size, audit.read, lacking);
+  const { findings, late } = await checkTree(between.pass(served), heads, (leaves) =>
     audit.onProgress?.({ done: leaves, total: head.size, events: 0, leaves }),
   );
+  if (lacking.length > 0) return { ...nothingCompared, checkpoint, findings: lacking };
   const leaves = byId(between.ofEvents);
   const erased = await givenErasures(records, byId(between.ofErasures), audit.lines !== undefined);
   findings.push(...erased.findings);
   const parts = new Parts();
   if (audit.manifest !== undefined) checkManifest(audit.manifest, between, { findings, parts });
+  const acts = await servedActs(audit.read, between, parts);
   const compared = await compareLines(audit, leaves, between.newest, erased, findings);
   if (audit.partial !== true && erased.incomplete === undefined) {
-    const lost = new Set(between.required.map((leaf) => readLeaf(leaf).id).filter((id) => leaves.has(id)));
+    const required = between.requiredAfter(acts?.proven ?? []);
+    const lost = new Set(required.map((leaf) => readLeaf(leaf).id).filter((id) => leaves.has(id)));
     // A hundred thousand findings as arguments of one push would not fit on the stack.
     for (const id of [...lost].sort()) if (!erased.isErased(id)) findings.push(lostEvent(id));
   }
   if (erased.incomplete !== undefined) parts.add(erased.incomplete);
   const isOpen = ends !== undefined && audit.manifest === undefined && audit.partial !== true;
   if (isOpen) parts.add(openEnds(ends));
-  const acts = await servedActs(audit.read, between);
   findings.push(...(acts?.findings ?? []));
   const absent = [...leaves.keys()].filter((id) => !erased.isErased(id)).length;
   return {
@@ -105,8 +109,8 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
     erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
     erasures: erased.notes,
     checkpoints: heads.length,
-    manifests: acts?.proven.filter(({ kind }) => kind === 'manifest'),
-    acts: (acts?.proven ?? []).map(describeAct).filter((act) => act !== undefined),
+    proven: acts?.proven,
+    acts: describeActs(acts?.proven ?? []),
   };
 }
 
@@ -149,8 +153,9 @@ async function readCheckpointOf({ read, kept = [], organization }: ExportAudit):
   try {
     return (await read('checkpoint')).toString();
   } catch (error) {
+    // An unavailable console is no evidence, and one without a log is.
     const size = Math.max(0, ...kept.map((head) => head.size));
-    if (!(error instanceof NoLog) || size === 0) throw error;
+    if (!(error instanceof NotServed) || size === 0) throw error;
     return { sentence: `There is no log of ${organization}, and a checkpoint of ${size} leaves was signed.` };
   }
 }
@@ -163,14 +168,20 @@ function openEnds({ first, last }: Ends): string {
   );
 }
 
-/** The leaves of a log of this size, a tile at a time. */
-async function* readLeaves(size: number, read: ReadServed): AsyncGenerator<Buffer> {
+/** The leaves of a log of this size, a tile at a time. Ends with a finding at one that is not there. */
+async function* readLeaves(size: number, read: ReadServed, lacking: Finding[]): AsyncGenerator<Buffer> {
   for (const tile of tilesOf(size)) {
     if (tile.level !== 'entries') return;
     const path = tilePath(tile);
     try {
       yield leavesOfBundle(await read(path));
     } catch (error) {
+      if (error instanceof NotServed) {
+        lacking.push({
+          sentence: `The log lacks ${path}, although its checkpoint has ${size} leaves: it was removed.`,
+        });
+        return;
+      }
       if (error instanceof CannotCheck) throw error;
       throw new CannotCheck(`The log has no readable ${path}.`, { cause: error });
     }

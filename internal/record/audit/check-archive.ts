@@ -5,6 +5,7 @@ import { NoSuchObject, type Objects } from '../archive/objects.ts';
 import { openObjects } from '../archive/open-objects.ts';
 import type { Act } from '../../ledger/act.ts';
 import { timeOfId } from '../../ledger/leaf.ts';
+import { expiredBefore } from './acts.ts';
 import { count, type Outcome } from './exit-code.ts';
 
 type Found = Pick<Outcome, 'findings' | 'problems' | 'notes'>;
@@ -19,27 +20,27 @@ const waitsMs = 3_600_000;
 export async function checkArchive(
   place: string,
   organization: string,
-  manifests: readonly Act[],
+  acts: readonly Act[],
   config: Parameters<typeof openObjects>[1],
 ): Promise<Found> {
   const objects = await openObjects(place, config);
   try {
-    return await compare(objects, organization, manifests);
+    return await compare(objects, organization, acts);
   } finally {
     objects.close();
   }
 }
 
-async function compare(objects: Objects, organization: string, manifests: readonly Act[]): Promise<Found> {
+async function compare(objects: Objects, organization: string, acts: readonly Act[]): Promise<Found> {
   const [findings, problems]: [string[], string[]] = [[], []];
   const known = new Set<string>();
-  for (const { details } of manifests) {
-    const { day = '', object = '', sha256 } = details;
+  for (const act of acts.filter(({ kind }) => kind === 'manifest')) {
+    const { day = '', object = '', sha256 } = act.details;
     const name = `${folderOfDay({ organization, day: Date.parse(day) })}${object}`;
     known.add(`${name}${manifestSuffix}`);
     const content = await readText(objects, `${name}${manifestSuffix}`);
     // After an erasure, a newer object has the day, and the older one should be deleted.
-    if (content === undefined && hasNewer(manifests, day, object)) continue;
+    if (content === undefined && hasNewer(acts, act)) continue;
     if (content === undefined)
       findings.push(`The archive lacks ${name}${manifestSuffix}, which the log has: it was removed.`);
     else if (sha256Of(content) !== sha256)
@@ -60,12 +61,17 @@ async function compare(objects: Objects, organization: string, manifests: readon
   };
 }
 
-/** True if the log has a later object of the same day and format: it has the whole day. */
-function hasNewer(manifests: readonly Act[], day: string, object: string): boolean {
+/**
+ * True if the log has a later object with the whole day in the same format. One that was written
+ * after retention had dropped the day has only the events that came later.
+ */
+function hasNewer(acts: readonly Act[], { id, details: { day = '', object = '' } }: Act): boolean {
   const [number, format] = partsOf(object);
-  return manifests.some(({ details }) => {
-    const [other, itsFormat] = partsOf(details['object'] ?? '');
-    return details['day'] === day && itsFormat === format && other > number;
+  return acts.some((newer) => {
+    const [other, itsFormat] = partsOf(newer.details['object'] ?? '');
+    const isNewer = newer.kind === 'manifest' && newer.details['day'] === day && itsFormat === format && other > number;
+    const between = acts.filter((act) => act.id > id && act.id < newer.id);
+    return isNewer && expiredBefore(between) <= Date.parse(day);
   });
 }
 

@@ -1,6 +1,5 @@
-import { isAct } from '../../ledger/act.ts';
 import { isErasure } from '../../ledger/erasure.ts';
-import { isEvent, leafSize, splitLeaves, timeOfId } from '../../ledger/leaf.ts';
+import { isAct, isEvent, leafSize, splitLeaves, timeOfId } from '../../ledger/leaf.ts';
 import { readStoredEvents, type StoredPage } from '../../store/stored-events.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import type { Acts } from './acts.ts';
@@ -8,7 +7,7 @@ import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
 import { LeafReader, WrongTileIds } from './leaf-reader.ts';
 import type { Reading } from './read-database.ts';
-import { countOverdue } from './overdue.ts';
+import { countOverdue } from './check-tree.ts';
 
 /** Events that are compared at a time. */
 const pageSize = 10_000;
@@ -40,7 +39,7 @@ export interface ComparedRecord {
    * Events accepted before this time (ms) may have been stored without a log and have no leaf yet.
    */
   unsealedBefore: number;
-  /** The first kept day. */
+  /** Retention dropped events that were accepted before this time (ms). */
   since: number;
 }
 
@@ -126,7 +125,7 @@ function compareEach(
   for (const [id, own] of leaves) {
     if (present.has(id)) continue;
     if (own.some(isErasure)) result.findings.push(...erased.lost(id));
-    if (own.some(isAct)) result.findings.push(...acts.lost(id));
+    if (own.some((leaf) => isAct(leaf))) result.findings.push(...acts.lost(id));
     if (!own.some(isEvent)) continue;
     if (erased.isErased(id)) result.erased += 1;
     else if (timeOfId(id) < since) result.absent += 1;

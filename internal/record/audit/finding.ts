@@ -42,8 +42,8 @@ export interface AuditReport {
   readonly checkpoint: string | undefined;
   /** Sentences about acts that explain what is proven. */
   readonly acts: readonly string[];
-  /** The manifests of an archive that the log has; undefined if nobody showed the acts. */
-  readonly manifests?: readonly Act[] | undefined;
+  /** The acts that the log has; undefined if nobody showed them. */
+  readonly proven?: readonly Act[] | undefined;
   /** When the oldest event of the log was accepted; undefined unless the database was read. */
   readonly since?: Date | undefined;
 }
@@ -59,7 +59,7 @@ export class CannotCheck extends Error {
   override readonly name: string = 'CannotCheck';
 }
 
-/** The console says that there is no log of the organization, or no checkpoint yet. */
-export class NoLog extends CannotCheck {
-  override readonly name = 'NoLog';
+/** A part of the log is not there: the console says so, or a folder has no checkpoint. */
+export class NotServed extends CannotCheck {
+  override readonly name = 'NotServed';
 }

@@ -1,5 +1,6 @@
 import { isErasure } from '../../ledger/erasure.ts';
-import { isEvent, isLeaf, splitLeaves, timeOfLeaf } from '../../ledger/leaf.ts';
+import type { Act } from '../../ledger/act.ts';
+import { isAct, isEvent, isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../../ledger/leaf.ts';
 import { exportedEvent } from './exported-event.ts';
 import { CannotCheck } from './finding.ts';
 
@@ -51,8 +52,10 @@ export class LeavesBetween {
   readonly ofEvents: Buffer[] = [];
   readonly ofErasures: Buffer[] = [];
   readonly ofActs: Buffer[] = [];
-  /** Leaves of events that the export must have. */
-  readonly required: Buffer[] = [];
+  /** Leaves of events that the export must have, and where they are in the log. */
+  readonly #required: { leaf: Buffer; index: number }[] = [];
+  /** Where the acts are in the log, by id. */
+  readonly #places = new Map<string, number>();
   /** Leaves of other events. */
   beyond = 0;
   /** When the newest event of the log was accepted, in ms since the Unix epoch. */
@@ -81,7 +84,25 @@ export class LeavesBetween {
     }
   }
 
+  /**
+   * The leaves of events that the export must have. One that was made after retention had dropped
+   * its day, as `acts` say, has only the events that came later.
+   */
+  requiredAfter(acts: readonly Act[]): Buffer[] {
+    const range = this.#range;
+    const drops = acts
+      .filter(
+        ({ kind, details }) =>
+          kind === 'events-expired' && Date.parse(details['before'] ?? '') > (range?.from ?? Infinity),
+      )
+      .map(({ id }) => this.#places.get(id) ?? Infinity)
+      .filter((index) => index < (range?.covered ?? 0));
+    const after = Math.max(-1, ...drops);
+    return this.#required.filter(({ index }) => index > after).map(({ leaf }) => leaf);
+  }
+
   #take(leaf: Buffer): void {
+    if (isAct(leaf)) this.#places.set(readLeaf(leaf).id, this.#index);
     if (!isEvent(leaf)) {
       // Copied, since the leaf would otherwise keep its whole tile in memory.
       (isErasure(leaf) ? this.ofErasures : this.ofActs).push(Buffer.from(leaf));
@@ -89,7 +110,7 @@ export class LeavesBetween {
     }
     this.newest = Math.max(this.newest, timeOfLeaf(leaf));
     const isRequired = this.#isRequired(leaf);
-    if (isRequired) this.required.push(leaf);
+    if (isRequired) this.#required.push({ leaf, index: this.#index });
     if (isRequired || (this.#ends !== undefined && isBetween(leaf, this.#ends))) this.ofEvents.push(leaf);
     else this.beyond += 1;
   }

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadServed } from './audit-export.ts';
-import { CannotCheck, NoLog } from './finding.ts';
+import { CannotCheck, NotServed } from './finding.ts';
 
 /** Temporary answers: the organization reads faster than its READ_RATE, or the console is busy. */
 const passing = new Set([429, 503]);
@@ -29,7 +30,7 @@ export function servedLog(where: string, token: string | undefined): ReadServed 
       const said = detailOf(await answer.text());
       if (!passing.has(answer.status) || tries === mostTries) {
         const sentence = `The console answers ${answer.status} to ${prefix}/${path}${said}.`;
-        throw path === 'checkpoint' && answer.status === 404 ? new NoLog(sentence) : new CannotCheck(sentence);
+        throw answer.status === 404 ? new NotServed(sentence) : new CannotCheck(sentence);
       }
       await sleep(1_000 * pauseOf(answer));
     }
@@ -40,8 +41,10 @@ async function readFrom(folder: string, path: string): Promise<Buffer> {
   try {
     return await readFile(join(folder, path));
   } catch (error) {
+    // A folder may be a copy that is not whole, so a missing tile accuses nobody.
     if (path !== 'checkpoint') throw error;
-    throw new CannotCheck(`The folder ${folder} has no checkpoint.`, { cause: error });
+    const Kind = existsSync(folder) ? NotServed : CannotCheck;
+    throw new Kind(`The folder ${folder} has no checkpoint.`, { cause: error });
   }
 }
 

@@ -21,6 +21,10 @@ export function inSnapshot<T>(db: Database, work: (beside: Beside) => Promise<T>
       .setAccessMode('read only')
       .execute(async (trx) => {
         for (const setting of settings) await sql`set local ${sql.raw(setting)}`.execute(trx);
+        // No function or operator of another schema takes the place of one of Postgres.
+        const { rows: paths } = await sql<{ search_path: string }>`show search_path`.execute(trx);
+        const path = paths[0]?.search_path ?? '';
+        await sql`set local search_path = pg_catalog, ${sql.raw(path === '' ? 'public' : path)}`.execute(trx);
         if (locks !== '') await sql`lock table ${sql.table(locks)} in access share mode`.execute(trx);
         return inside(trx);
       });

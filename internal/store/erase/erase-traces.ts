@@ -11,18 +11,23 @@ export function eraseTraces(db: Database, scope: ErasureRequest): Promise<void> 
   return db.transaction().execute(async (trx) => {
     await eraseLetters(trx, scope);
     if (scope.text === undefined) await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
-    else await eraseDeliveriesWith(trx, scope.organization, containing(scope.text));
+    else {
+      await eraseDeliveriesWith(trx, scope.organization, containing(scope.text));
+      await eraseNotesWith(trx, scope.organization, containing(scope.text));
+    }
     // Deliveries that waited for an erased one are due now.
     await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
     if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
+    await eraseActs(trx, scope);
     // The names that its tools gave an automation; a declaration is not part of the record.
     if (scope.executionId === undefined) {
       await sql`delete from automations where ${ofAutomation(scope)} and not declared`.execute(trx);
     }
     await sql`delete from scheduled_runs where ${ofExecution(scope)}`.execute(trx);
     await sql`
-      with gone as (delete from alerts where ${chosenAlerts(scope)} returning id)
+      with gone as (delete from alerts where ${chosenAlerts(scope)} returning id),
+      forgotten as (delete from acts where organization = ${scope.organization} and about in (select id from gone))
       delete from alert_notices where alert_id in (select id from gone)
     `.execute(trx);
   });
@@ -39,7 +44,7 @@ async function eraseDeliveriesWith(
 ): Promise<void> {
   const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
   const texts = sql`concat_ws(e'\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
-    ${run} ->> 'error_id', ${run} ->> 'error')`;
+    ${run} ->> 'error_id', ${run} ->> 'error_lines')`;
   let last = '0';
   for (;;) {
     const { rows } = await sql<{ sequence: string; texts: string }>`
@@ -52,6 +57,39 @@ async function eraseDeliveriesWith(
     if (rows.length < pageSize) return;
   }
 }
+
+/** Erases what owners wrote about executions that are gone. Mutes stay, as declarations do. */
+async function eraseActs(trx: Transaction<Tables>, scope: ErasureScope): Promise<void> {
+  await sql`
+    delete from acts where ${ofExecution(scope)} and kind in ('close', 'note') and not exists (
+      select from executions e where e.organization = acts.organization and e.automation_id = acts.automation_id
+        and e.execution_id = acts.execution_id
+    )
+  `.execute(trx);
+}
+
+/** Empties the notes of owners with a text. */
+async function eraseNotesWith(
+  trx: Transaction<Tables>,
+  organization: string,
+  holds: (text: string) => boolean,
+): Promise<void> {
+  let last = noId;
+  for (;;) {
+    const { rows } = await sql<{ id: string; note: string }>`
+      select id, note from acts where organization = ${organization} and id > ${last}::uuid and note <> ''
+      order by id limit ${pageSize}
+    `.execute(trx);
+    const chosen = rows.filter(({ note }) => holds(note)).map(({ id }) => id);
+    await sql`
+      update acts set note = '' where organization = ${organization} and id = any(${chosen}::uuid[])
+    `.execute(trx);
+    last = rows.at(-1)?.id ?? last;
+    if (rows.length < pageSize) return;
+  }
+}
+
+const noId = '00000000-0000-0000-0000-000000000000';
 
 /** The notifications about the executions of a scope. */
 function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {

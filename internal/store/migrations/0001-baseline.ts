@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { createActs } from './baseline/acts.ts';
 import { createConsole } from './baseline/console.ts';
 import { createEvents } from './baseline/events.ts';
 import { createExecutions } from './baseline/executions.ts';
@@ -19,6 +20,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createConsole(db);
   await createOwners(db);
   await createExpectations(db);
+  await createActs(db);
   await createNotifications(db);
   await createLedger(db);
   await createOperations(db);

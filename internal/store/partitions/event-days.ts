@@ -1,8 +1,8 @@
 import { idSize } from '../../ledger/erasure.ts';
-import type { Database } from '../database.ts';
+import type { Database, Tables } from '../database.ts';
 import { dayAfter, dayOf } from './days.ts';
 import { countDefaultRows, listPartitions } from './partitions.ts';
-import { sql } from '../sql.ts';
+import { sql, type Kysely } from '../sql.ts';
 
 /** What has changed the rows of a set of events since they were stored. */
 export interface RowChanges {
@@ -35,7 +35,7 @@ export async function listEventDays(db: Database, before: number): Promise<numbe
 }
 
 /** The organizations with events on a day. Reads one entry of the primary key for each. */
-export async function organizationsOfDay(db: Database, day: number): Promise<string[]> {
+export async function organizationsOfDay(db: Kysely<Tables>, day: number): Promise<string[]> {
   const ofDay = sql`created_at >= ${new Date(day)} and created_at < ${new Date(dayAfter(day))}`;
   const { rows } = await sql<{ organization: string }>`
     with recursive found as (

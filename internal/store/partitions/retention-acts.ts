@@ -1,9 +1,12 @@
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { MacKey } from '../../ledger/mac.ts';
-import { appendAct } from '../ledger/append-act.ts';
-import type { Database } from '../database.ts';
+import { appendAct, appendActs, newAct } from '../ledger/append-act.ts';
+import type { Database, Tables } from '../database.ts';
 import { noteDeletedLetters } from '../dead-letters.ts';
 import { isHere } from '../organizations/here.ts';
+import { dayAfter, isoDay } from './days.ts';
+import { organizationsOfDay } from './event-days.ts';
+import { lockEvents, type Partition } from './partitions.ts';
 
 /** Notes in each log that retention drops `partitions` of events because a person approved it. */
 export async function noteApproval(
@@ -11,7 +14,6 @@ export async function noteApproval(
   macKey: MacKey | undefined,
   { by, before, partitions }: { by: string; before: string; partitions: number },
 ): Promise<void> {
-  if (macKey === undefined) return;
   const logs = await db
     .selectFrom('log_trees')
     .select('organization')
@@ -22,6 +24,27 @@ export async function noteApproval(
     const details = { before, partitions: String(partitions) };
     await appendAct(db, macKey, { organization, kind: 'retention-approved', by, details });
   }
+}
+
+/**
+ * Notes in the log of each organization with events in a partition that retention drops it now, in
+ * the same transaction. The lock keeps further events out, so the leaves of all dropped events are
+ * before the act.
+ */
+export async function noteExpiry(
+  trx: Transaction<Tables>,
+  macKey: MacKey | undefined,
+  dropped: Partition,
+): Promise<void> {
+  if (macKey === undefined) return;
+  await lockEvents(trx);
+  const organizations = new Set<string>();
+  for (let day = dropped.from; day < dropped.to; day = dayAfter(day)) {
+    for (const organization of await organizationsOfDay(trx, day)) organizations.add(organization);
+  }
+  const act = { kind: 'events-expired', by: 'retention', details: { before: isoDay(dropped.to) } } as const;
+  const acts = Array.from(organizations, (organization) => newAct({ ...act, organization }));
+  await appendActs(trx, macKey, acts);
 }
 
 /** Deletes dead letters from before a time. A log gets an act that names them. */

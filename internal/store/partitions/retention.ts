@@ -4,7 +4,7 @@ import type { MacKey } from '../../ledger/mac.ts';
 import type { AskedPartitions, WaitingPartitions } from '../../event/outcome/maintenance-report.ts';
 import type { Database, Tables } from '../database.ts';
 import { isoDay } from './days.ts';
-import { deleteOldLetters, noteApproval } from './retention-acts.ts';
+import { deleteOldLetters, noteApproval, noteExpiry } from './retention-acts.ts';
 import { withDaysInError } from '../error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
@@ -31,7 +31,7 @@ export interface RetentionOptions {
   today: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
-  /** If given, logs get acts that say what a person approved and which dead letters are gone. */
+  /** If given, logs get acts that say what is dropped, who approved it, and which letters are gone. */
   macKey?: MacKey | undefined;
 }
 
@@ -76,7 +76,7 @@ export async function dropBefore(
     const before = isoDay(approved.before);
     await noteApproval(db, macKey, { by: approved.by, before, partitions: droppable.length - unasked });
   }
-  const waiting = await expireAll(db, past, droppable, missing);
+  const waiting = await expireAll(db, past, droppable, { missing, macKey });
   // An execution stays as long as one of its events.
   const oldestLeft = waiting === undefined ? oldest : (past.at(-waiting.partitions)?.from ?? oldest);
   const expired = await listExpired(db);
@@ -122,24 +122,32 @@ async function expireAll(
   db: Database,
   past: readonly Partition[],
   droppable: readonly Droppable[],
-  missing: string | undefined,
+  { missing, macKey }: { missing: string | undefined; macKey: MacKey | undefined },
 ): Promise<WaitingPartitions | undefined> {
   for (const [done, { partition, rows }] of droppable.entries()) {
-    const reason = await expire(db, partition, rows);
+    const reason = await expire(db, macKey, partition, rows);
     if (reason !== undefined) return { partitions: past.length - done, reason };
   }
   return missing === undefined ? undefined : { partitions: past.length - droppable.length, reason: missing };
 }
 
 /** Resolves with the reason if the partition stays because its number of rows has changed. */
-async function expire(db: Database, partition: Partition, rows: number | undefined): Promise<string | undefined> {
+async function expire(
+  db: Database,
+  macKey: MacKey | undefined,
+  partition: Partition,
+  rows: number | undefined,
+): Promise<string | undefined> {
   let reason: string | undefined;
   await withDaysInError(partition, () =>
     withMaintenanceLock(db, async (trx, present) => {
       if (!present.some(({ name }) => name === partition.name)) return;
       if (rows !== undefined && rows !== (await countLocked(trx, partition))) {
         reason = `${partition.name} has got further events`;
-      } else await expirePartition(trx, partition);
+        return;
+      }
+      await noteExpiry(trx, macKey, partition);
+      await expirePartition(trx, partition);
     }),
   );
   return reason;

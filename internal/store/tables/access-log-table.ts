@@ -9,7 +9,21 @@ export interface AccessLogTable {
   /** Issuer and subject of a person, or the name of a read token. */
   subject: string;
   name: string;
-  action: 'looked' | 'exported' | 'tested' | 'logged out' | 'refused' | 'issued' | 'rotated' | 'revoked' | 'named';
+  action:
+    | 'looked'
+    | 'exported'
+    | 'tested'
+    | 'logged out'
+    | 'refused'
+    | 'issued'
+    | 'rotated'
+    | 'revoked'
+    | 'named'
+    | 'muted'
+    | 'unmuted'
+    | 'acknowledged'
+    | 'closed'
+    | 'noted';
   /** What an act was about, such as the name of a token. */
   detail: Generated<string>;
   /** The caller's address, as limits count it. */

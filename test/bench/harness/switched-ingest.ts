@@ -1,9 +1,9 @@
 import { createIngest, ingestSettings } from '../../../cmd/ingest/ingest.ts';
 import { readConfig } from '../../../internal/config/read.ts';
 import { Distribution } from '../../../internal/kit/telemetry/distribution.ts';
-import { EventTally } from '../../../internal/kit/telemetry/event-tally.ts';
+import { EventTally } from '../../../internal/queue/producer-metrics.ts';
 import { Counter, Gauge, Histogram } from '../../../internal/kit/telemetry/metrics.ts';
-import { RequestTally } from '../../../internal/kit/telemetry/request-tally.ts';
+import { RequestTally } from '../../../internal/intake/http/api-metrics.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 
 /*

@@ -39,16 +39,25 @@ async function drainInto(world: World, database: string, table: Table, events: n
   return drainQueue(world, 'runledger', database, since);
 }
 
-/** Executions of five events over the hours of today until now, as wrk's script makes them. */
-export async function generateEvents(database: string, events: number): Promise<void> {
+/**
+ * Executions of five events over the hours of today until now, as wrk's script makes them. With a
+ * log, texts have a salt. Older ones are of three days ago, when there was none.
+ */
+export async function generateEvents(
+  database: string,
+  events: number,
+  log: 'none' | 'salted' | 'older' = 'none',
+): Promise<void> {
   const executions = Math.ceil(events / 5);
-  const begin = `date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`;
+  const midnight = `date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`;
+  const [begin, end] =
+    log === 'older' ? [`${midnight} - interval '3 days'`, `${midnight} - interval '2 days'`] : [midnight, 'now()'];
   await query(
     database,
     `create unlogged table made as
      select
        number,
-       date_trunc('milliseconds', ${begin} + (now() - ${begin}) * (number::float8 / ${executions + 1})) as at,
+       date_trunc('milliseconds', ${begin} + (${end} - (${begin})) * (number::float8 / ${executions + 1})) as at,
        lpad(to_hex(number % 200), 8, '0')::text || '-0000-4000-9000-000000000000' as automation,
        md5(number::text) as execution
      from generate_series(1, ${executions}) as number`,
@@ -58,7 +67,8 @@ export async function generateEvents(database: string, events: number): Promise<
     `insert into events
      select 'acme', at + step * interval '1 ms', ${idAt(`at + step * interval '1 ms'`)}, automation::uuid, null,
        to_char(at, 'YYYYMMDD"T"HH24MISS') || '-' || left(execution, 16),
-       (array['START', 'EVENT', 'EVENT', 'EVENT', 'END'])[step], rpad('Invoice was read and checked ' || execution, 170, '.'), '', ''
+       (array['START', 'EVENT', 'EVENT', 'EVENT', 'END'])[step], rpad('Invoice was read and checked ' || execution, 170, '.'), '', '', null,
+       ${log === 'salted' ? 'uuid_send(gen_random_uuid())' : 'null'}
      from made, generate_series(1, 5) as step`,
   );
   await query(

@@ -1,22 +1,9 @@
 import { expect } from 'chai';
-import {
-  backlogLimits,
-  backledgerSettings,
-  producerLimits,
-  producerSettings,
-} from '../../../internal/wiring/limits.ts';
-import { redisSettings } from '../../../internal/wiring/redis.ts';
-import { createShards } from '../../../internal/wiring/shards.ts';
 import type { ChangedJob } from '../../../internal/controller/capture/changed-job.ts';
 import { readJob } from '../../../internal/controller/capture/read-job.ts';
 import { recordJobs } from '../../../internal/controller/capture/record-jobs.ts';
-import { readConfig } from '../../../internal/config/read.ts';
 import { createIdentitySource } from '../../../internal/event/identity.ts';
-import { ComponentGroup } from '../../../internal/kit/lifecycle/group.ts';
-import { Producer } from '../../../internal/queue/producer.ts';
-import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
-import { producerMetrics } from '../../../internal/kit/telemetry/producer-metrics.ts';
-import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
+import { startProducer } from '../../support/producer.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { eachDatabase } from '../../support/store.ts';
 import { storedEvents } from '../../support/suite-ingest.ts';
@@ -32,26 +19,6 @@ function failedJob(message: string): ChangedJob {
     status: { startTime: at(1), conditions: [failed] },
   });
   return { uid, organization: 'acme', facts, failures: [], gone: false };
-}
-
-/** The producer of a controller, and the end of both. */
-async function startProducer(redisUrl: string): Promise<{ producer: Producer; stop: () => Promise<void> }> {
-  const settings = [...redisSettings, ...backledgerSettings, ...producerSettings, 'QUEUE_NAME'] as const;
-  const config = readConfig(settings, { REDIS_URL: redisUrl });
-  const telemetry = createTelemetry('controller', 'silent');
-  const { shards, parts } = createShards(config, backlogLimits(config), telemetry, new Registry());
-  const producer = new Producer({
-    shards,
-    replicaAcks: 0,
-    idempotencyHours: 24,
-    limits: producerLimits(config),
-    callers: { open: 1, opened: 1 },
-    metrics: producerMetrics(new Registry(), () => producer.load),
-    logger: telemetry.logger,
-  });
-  const all = new ComponentGroup('controller', [...parts, producer], telemetry.logger);
-  await all.start();
-  return { producer, stop: () => all.stop() };
 }
 
 describe('a captured Job that failed', () => {

@@ -3,7 +3,7 @@ import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { suiteLogin } from '../../support/login.ts';
-import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 
 const dayMs = 86_400_000;
 const now = Date.now();
@@ -20,7 +20,7 @@ describe('expectations in the console', () => {
   before(async () => {
     const { db } = suite.database;
     await declare(db, { expect: { schedule: '0 0 * * *', grace: '10m' } });
-    await declareWebhook(db, { url: 'https://incidents.example/' });
+    await declareChannel(db, { url: 'https://incidents.example/' });
     const missing = transition('opened', { occurrence, reason, openedAt: expected + 600_000 });
     await storeAlert(db, missing);
     const { kind, facts, openedAt, id } = missing.alert;
@@ -66,13 +66,42 @@ describe('expectations in the console', () => {
       .and.to.match(/Delivered .* acme-automations\/incidents automation\.missing/);
   });
 
-  it('have a history of alerts and deliveries, and webhooks that take a test', async () => {
+  it('have a history of alerts and deliveries, and channels that take a test', async () => {
     const { page, text } = await read('alerts');
     expect(text).to.match(new RegExp(`Missing Nightly invoices ${reason} .* open ${receiver}`));
     expect(text).to.match(new RegExp(`Failing Nightly invoices .* ${receiver} .*, its end`));
     expect(text).to.match(/Delivered .* acme-automations\/incidents automation\.missing Nightly invoices/);
-    expect(page).to.include('action="/o/acme/webhooks/acme-automations/incidents/test"');
+    expect(page).to.include('action="/o/acme/channels/acme-automations/incidents/test"');
   });
+
+  const late = new Date(now - 600_000);
+  for (const [who, ticked, reasonOfLag] of [
+    ['the controller is', late, 'No controller is at work'],
+    ['the workers are', new Date(), 'The workers have not stored the newest events yet'],
+  ] as const) {
+    it(`never say that all is as expected while ${who} behind`, async () => {
+      const { db } = suite.database;
+      const { verdict } = await db.selectFrom('automations').select('verdict').executeTakeFirstOrThrow();
+      await db.updateTable('automations').set({ verdict: '[]' }).execute();
+      await db.updateTable('controller_state').set({ ticked_at: ticked, watermark: late }).execute();
+      const upTo = `${late.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+      try {
+        for (const place of ['', 'automations', `automations/${invoices}`]) {
+          const { page, text } = await read(place);
+          expect(text, place).to.include('Runledger is behind by 10 min').and.to.include(reasonOfLag);
+          expect(text, place).to.match(new RegExp(`(As expected up|Up) to ${upTo}`));
+          expect(text, place).to.not.match(/As expected (?!up)/);
+          expect(page, place).to.not.include('class="tile succeeded"');
+        }
+      } finally {
+        await db.updateTable('controller_state').set({ ticked_at: null, watermark: null }).execute();
+        await db
+          .updateTable('automations')
+          .set({ verdict: JSON.stringify(verdict) })
+          .execute();
+      }
+    });
+  }
 
   it('name the automation in lists of executions and errors, and on an execution', async () => {
     const failed = { organization: 'acme', automationId: invoices, executionId: 'run-1' };

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readLeaf } from '../../../internal/ledger/leaf.ts';
 import { readProof } from '../../../internal/ledger/proof-text.ts';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { seal, withLeaves } from '../../support/sealed-ledger.ts';
@@ -14,6 +15,7 @@ import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 import type { Viewer } from '../../../internal/console/viewer.ts';
 
 const automation = '0190a0b0-0000-7000-8000-000000000001';
+const other = '0190a0b0-0000-7000-8000-000000000003';
 const [ada, nobody]: (Viewer | undefined)[] = [{ subject: 'ada', name: 'ada', organizations: ['acme'] }, undefined];
 
 const screens = [
@@ -132,6 +134,31 @@ describe('the pages of the console', () => {
     const { body } = await get(page);
     expect(body).to.contain('Events 1 to 500 of 502');
     expect(/href="([^"]*)" download>Download its proof/.exec(body)?.[1]).to.equal(`/o/acme/proofs/${later.id}`);
+  });
+
+  it('compare a run with the one before: duration, kinds, and the first event that differs', async () => {
+    const begin = Date.now() - 60_000;
+    const runOf = (executionId: string, at: number, last: Partial<AcceptedEvent>, length = 600) =>
+      recordEvents(database.db, [
+        anEvent({ automationId: other, executionId, kind: 'START', createdAt: at }),
+        ...Array.from({ length }, (_, step) =>
+          anEvent({ automationId: other, executionId, description: `row ${at + step}`, createdAt: at + 1 + step }),
+        ),
+        anEvent({ automationId: other, executionId, createdAt: at + 1_000, ...last }),
+        anEvent({ automationId: other, executionId, kind: 'END', createdAt: at + 2_000 }),
+      ]);
+    await runOf('first', begin, { description: 'all sent' });
+    await runOf('second', begin + 10_000, { kind: 'ERROR', errorId: 'MAIL_1', errorDescription: 'no mail' });
+    await runOf('third', begin + 20_000, { kind: 'ERROR', errorId: 'MAIL_1', errorDescription: 'no mail' });
+    const show = async (run: string) =>
+      (await get(`/o/acme/executions/${other}/${run}/compare`)).body.replaceAll(/\s+/g, ' ');
+    expect((await get(`/o/acme/executions/${other}/second`)).body).to.include(`${other}/second/compare"`);
+    const second = await show('second');
+    expect(second).to.include('At event 602').and.to.include('all sent').and.to.include('no mail');
+    expect(second).to.match(/>ERROR<.*?<td>0<\/td>\s*<td>1<\/td>\s*<td class="number">\+1</);
+    expect(await show('third')).to.include('None: all their events are alike');
+    expect((await get(`/o/acme/executions/${other}/first/compare`)).status).to.equal(404);
+    expect((await get(`/o/acme/executions/${other}/third/compare?with=first`)).body).to.include('At event 602');
   });
 
   it('have every event of a long execution, on pages that lead forwards and backwards', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { DeclaredAutomation } from '../../../internal/controller/declarations/declarations.ts';
@@ -6,6 +7,9 @@ import { cancelMove, moveOrganization } from '../../../internal/store/organizati
 import { Residents } from '../../../internal/store/organizations/residents.ts';
 import { readPlaces } from '../../../internal/store/organizations/organization-map.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { readAct } from '../../../internal/ledger/act.ts';
+import { Acts } from '../../../internal/store/acts/acts.ts';
+import { recordActs } from '../../../internal/store/acts/record-acts.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { NoticeBook } from '../../../internal/controller/notify/notice-book.ts';
 import { Outbox } from '../../../internal/controller/notify/outbox.ts';
@@ -18,9 +22,10 @@ import { sql } from '../../../internal/store/sql.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
-import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+import { killedAt } from '../../support/killed-at.ts';
+import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
-import { headOf, idsInLog, seal, withLeaves } from '../../support/sealed-ledger.ts';
+import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
@@ -31,18 +36,6 @@ function declaredIn(organization: string): DeclaredAutomation {
   const named = { namespace: organization, name: 'nightly', displayName: '', owner: '' };
   const rest = { tags: [], links: [], expect: undefined, alertLabels: {}, suspend: false };
   return { organization, automationId: invoices, uid: organization, generation: 1, ...named, ...rest };
-}
-
-/** The database, whose statement of a number fails: as if the process were killed there. */
-function killedAt(db: Database, counter: { left: number }): Database {
-  return db.withPlugin({
-    transformQuery({ node }) {
-      counter.left -= 1;
-      if (counter.left === 0) throw new Error('killed');
-      return node;
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  });
 }
 
 /** The database; something happens once, when it has answered the first statement with a text. */
@@ -96,7 +89,25 @@ describe('a move of an organization', function () {
       ofAcme({ executionId: run, kind: 'END' }),
       ofAcme({ executionId: 'all', kind: 'WARNING' }),
     ];
+    /** As an owner whose console may have an old map, and workers of both databases. */
+    const acts: string[] = [];
+    const act = async (): Promise<void> => {
+      const id = randomUUID();
+      acts.push(id);
+      const mute = { kind: 'mute', automationId: undefined, until: new Date('2099-01-01'), window: undefined } as const;
+      const note = { organization: 'acme', id, by: 'Olga', note: 'x', ...mute };
+      await new Acts(() => databases.first.db).add(note).catch(async (error: unknown) => {
+        expect(error).to.include({ code: 'unavailable' });
+        await new Acts(() => databases.eu.db).add(note).catch(() => acts.pop());
+      });
+      for (const db of [databases.first.db, databases.eu.db]) {
+        await recordActs(db, macKey, (error) => {
+          throw error;
+        });
+      }
+    };
     await store(some('first'));
+    await act();
     await recordEvents(databases.first.db, [anEvent({ organization: 'globex' })]);
     let killed = true;
     for (let at = 1; killed; at += 9) {
@@ -108,6 +119,7 @@ describe('a move of an organization', function () {
         () => true,
       );
       await store(some(`run ${at}`));
+      await act();
       await moveOrganization(options(), target);
       const here = open(await nameOf());
       expect(await nameOf()).to.equal(target);
@@ -120,6 +132,12 @@ describe('a move of an organization', function () {
     const mine = (await storedExecutions(here)).filter(({ organization }) => organization === 'acme');
     expect(mine).to.have.deep.members([...executionsOf(all).values()]);
     expect(await wrongRunning(here)).to.deep.equal([]);
+    await act();
+    const kept = await here.selectFrom('acts').select(['id', 'recorded_at']).execute();
+    expect(kept.map(({ id }) => id)).to.have.members(acts);
+    expect(kept.filter(({ recorded_at }) => recorded_at === null)).to.deep.equal([]);
+    const logged = (await here.selectFrom('log_acts').select('act').execute()).map(({ act: text }) => readAct(text));
+    expect(logged.map(({ details }) => details['mute'])).to.have.members(acts);
 
     await cleanOrganization(options());
     const other = open((await nameOf()) === 'first' ? 'eu' : 'first');
@@ -128,11 +146,11 @@ describe('a move of an organization', function () {
     expect(await failureOf(recordEvents(other, [ofAcme()]))).to.include({ code: 'RL001' });
   });
 
-  it('takes along verdicts, alerts and what webhooks must still get, in order', async () => {
+  it('takes along verdicts, alerts and what channels must still get, in order', async () => {
     const { first, eu } = databases;
     await declare(first.db);
     await declare(first.db, { organization: 'globex' });
-    await declareWebhook(first.db, { url: 'https://receiver.example' });
+    await declareChannel(first.db, { url: 'https://receiver.example' });
     const opened = transition('opened');
     await storeAlert(first.db, opened);
     const told = (await alertsToTell(first.db, 'alertmanager')).map((alert) => ({ alert, problem: undefined }));
@@ -146,7 +164,7 @@ describe('a move of an organization', function () {
     await first.db.updateTable('controller_state').set(state).execute();
     const of = async (db: Database) => ({
       automations: await db.selectFrom('automations').select(['organization', 'name', 'declared_at']).execute(),
-      webhooks: await db.selectFrom('webhooks').selectAll().execute(),
+      channels: await db.selectFrom('channels').selectAll().execute(),
       alerts: await db.selectFrom('alerts').selectAll().execute(),
       notices: await db.selectFrom('alert_notices').selectAll().execute(),
       deliveries: await db.selectFrom('deliveries').select(['id', 'event']).orderBy('sequence').execute(),
@@ -158,7 +176,7 @@ describe('a move of an organization', function () {
     await moveOrganization(options(), 'eu');
     expect(await of(eu.db)).to.deep.equal({ ...before, automations: mine });
     expect(await of(first.db)).to.deep.equal({
-      webhooks: [],
+      channels: [],
       alerts: [],
       notices: [],
       deliveries: [],
@@ -175,7 +193,7 @@ describe('a move of an organization', function () {
     expect((await of(first.db)).alerts).to.deep.equal([]);
     const [acme, globex] = [declaredIn('acme'), declaredIn('globex')];
     const source = {
-      current: () => ({ automations: [acme, globex], webhooks: [] }),
+      current: () => ({ automations: [acme, globex], channels: [] }),
       refuse: () => undefined,
       afterTick: () => undefined,
     };

@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { ProofKey } from '../../../internal/cluster/tokens/sealed-proof.ts';
+import { FileTokenWriter } from '../../../internal/cluster/tokens/file-token-writer.ts';
+import type { TokenWriter } from '../../../internal/cluster/tokens/token-writer.ts';
 import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
+import { readAct } from '../../../internal/ledger/act.ts';
+import { actKeyOf } from '../../../internal/ledger/mac.ts';
+import { listActs } from '../../../internal/record/ledger.ts';
 import type { Browser } from '../../support/browser.ts';
 import { suiteLogin } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
@@ -20,6 +25,8 @@ import {
   startKeeper,
 } from '../../support/owners.ts';
 import { OwnProvider } from '../../support/own-provider.ts';
+import { findingsOf, runVerify } from '../../support/run-verify.ts';
+import { macKey, seal } from '../../support/sealed-ledger.ts';
 import { until } from '../../support/until.ts';
 
 const page = '/o/acme/settings/tokens';
@@ -128,6 +135,45 @@ describe('tokens that owners make in the console', () => {
     }
     expect(known('read-token-of-acme').status, 'another token of the same file').to.equal('known');
     expect(known('write-token-of-globex').status, 'of another organization').to.equal('known');
+  });
+
+  it('are in the log of their organization: who issued, rotated and revoked which', async () => {
+    const { db, url } = suite.database;
+    const file = new FileTokenWriter(suite.tokens.path);
+    let fails = true;
+    // The first attempt to issue a token fails after its act was written.
+    const writer: TokenWriter = {
+      read: (...given) => file.read(...given),
+      problem: () => file.problem(),
+      write: (...given) =>
+        (fails ? Promise.reject(new Error('no')) : file.write(...given)).finally(() => (fails = false)),
+    };
+    await using _ = await startKeeper(suite, provider, writer, actKeyOf(macKey));
+    const browser = await owner();
+    const first = shownToken(await issue(browser));
+    await answered(suite);
+    const place = `${page}/${digestOf(first).slice(0, 12)}`;
+    const rotated = { ...(await formOf(browser, place, `${place}/rotate`)), hours: '24' };
+    const second = shownToken(await browser.post(`${place}/rotate`, rotated));
+    await answered(suite);
+    await browser.post(`${place}/revoke`, {
+      ...(await formOf(browser, place, `${place}/revoke`)),
+      confirm: 'Invoice robot',
+    });
+    await answered(suite);
+    await seal(db);
+    const acts = (await listActs(db, 'acme')).map(readAct);
+    expect(acts.map(({ kind, by, details }) => [kind, by, details['token']])).to.have.deep.members([
+      ['token-issued', 'Olga', digestOf(first).slice(0, 12)],
+      ['token-issued', 'Olga', digestOf(second).slice(0, 12)],
+      ['token-expires', 'Olga', digestOf(first).slice(0, 12)],
+      ['token-revoked', 'Olga', digestOf(first).slice(0, 12)],
+    ]);
+    expect((await runVerify(url, [])).stdout).to.contain(
+      '\nIn the log: acts: 1 token-expires, 1 token-revoked, 2 token-issued.\n',
+    );
+    await sql`update log_acts set act = replace(act, 'Olga', 'Rita') where act like '%revoked%'`.execute(db);
+    expect(findingsOf(await runVerify(url, []))).to.match(/^The act \S+ is not the one that the log has\.\n$/);
   });
 
   it('of a new organization are made by those who administer all', async () => {

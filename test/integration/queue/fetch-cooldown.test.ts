@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Consumer } from '../../../internal/queue/consumer.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
-import { consumerMetrics } from '../../../internal/kit/telemetry/worker-metrics.ts';
+import { consumerMetrics } from '../../../internal/queue/consumer-metrics.ts';
 import { roomyRoom } from '../../support/batcher-limits.ts';
 import { anEvent } from '../../support/events.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';

@@ -17,7 +17,7 @@ import {
   storeExpectations,
 } from '../../support/two-organizations.ts';
 
-const requests = 10_000;
+const requests = 4_000;
 const atOnce = 20;
 
 describe('random requests to the read API', () => {

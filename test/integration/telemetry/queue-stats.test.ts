@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { jobName, readQueueStats } from '../../../internal/queue/queue-stats.ts';
-import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
-import type { QueueStats } from '../../../internal/kit/telemetry/queue-metrics.ts';
+import { connect, disconnect } from '../../../internal/queue/ioredis-quirks.ts';
+import { createProducerRedis } from '../../../internal/queue/redis.ts';
+import type { QueueStats } from '../../../internal/queue/queue-metrics.ts';
 import { anEvent } from '../../support/events.ts';
 import { startIngest } from '../../support/pipeline.ts';
 import { plainJob, withQueue } from '../../support/queue.ts';

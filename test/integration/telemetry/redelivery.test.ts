@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createStore } from '../../../internal/store/store.ts';
 import { createLogger } from '../../../internal/kit/telemetry/logger.ts';
 import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
-import { storeMetrics } from '../../../internal/kit/telemetry/worker-metrics.ts';
+import { storeMetrics } from '../../../internal/worker/worker-metrics.ts';
 import { Batcher } from '../../../internal/worker/batcher.ts';
 import { IsolatingStore } from '../../../internal/worker/isolating-store.ts';
 import { roomyLimits } from '../../support/batcher-limits.ts';

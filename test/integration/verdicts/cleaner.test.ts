@@ -18,6 +18,29 @@ describe('a cleaner', () => {
     return { cleaner: new Cleaner({ db: database.db, retentionDays, logger: logs.logger }), logs };
   };
 
+  it('deletes what owners did a number of days ago, but no mute that still holds, and no end before its mute', async () => {
+    const act = { organization: 'acme', made_by: 'Olga', details: '{}', made_at: ago(31), recorded_at: ago(31) };
+    const [forever, ended] = [randomUUID(), randomUUID()];
+    await database.db
+      .insertInto('acts')
+      .values([
+        { ...act, id: randomUUID(), kind: 'note', note: 'old' },
+        { ...act, id: randomUUID(), kind: 'note', note: 'new', made_at: ago(29) },
+        { ...act, id: randomUUID(), kind: 'note', note: 'waits', recorded_at: null },
+        { ...act, id: forever, kind: 'mute', note: 'forever' },
+        { ...act, id: ended, kind: 'mute', note: 'ended' },
+        { ...act, id: randomUUID(), kind: 'unmute', about: ended, note: 'end' },
+        { ...act, id: randomUUID(), kind: 'mute', note: 'over', until_at: ago(30) },
+      ])
+      .execute();
+    const left = async () =>
+      (await database.db.selectFrom('acts').select('note').orderBy('note').execute()).map(({ note }) => note);
+    await cleanerOf(30).cleaner.runOnce();
+    expect(await left()).to.deep.equal(['end', 'forever', 'new', 'waits']);
+    await cleanerOf(30).cleaner.runOnce();
+    expect(await left()).to.deep.equal(['forever', 'new', 'waits']);
+  });
+
   it('deletes alerts and deliveries a number of days after their end, and none that is still open', async () => {
     for (const [occurrence, resolvedAt] of [
       ['old', ago(31)],
@@ -29,7 +52,7 @@ describe('a cleaner', () => {
       const alert = transition(change, { occurrence, openedAt, resolvedAt: resolvedAt?.getTime() });
       await storeAlert(database.db, alert);
     }
-    const delivery = { organization: 'acme', automation_id: automationId, webhook_namespace: 'acme', event: '{}' };
+    const delivery = { organization: 'acme', automation_id: automationId, channel_namespace: 'acme', event: '{}' };
     const ends = [
       { delivered_at: ago(31) },
       { given_up_at: ago(31) },
@@ -38,14 +61,14 @@ describe('a cleaner', () => {
       {},
     ];
     for (const end of ends) {
-      const webhook_name = Object.keys(end)[0] ?? 'waits';
-      const row = { ...delivery, id: randomUUID(), webhook_name, created_at: ago(40), ...end };
+      const channel_name = Object.keys(end)[0] ?? 'waits';
+      const row = { ...delivery, id: randomUUID(), channel_name, created_at: ago(40), ...end };
       await database.db.insertInto('deliveries').values(row).execute();
     }
     const left = async (): Promise<string[]> => {
       const alerts = await database.db.selectFrom('alerts').select('occurrence').execute();
-      const deliveries = await database.db.selectFrom('deliveries').select('webhook_name').execute();
-      return [...alerts.map(({ occurrence }) => occurrence), ...deliveries.map((row) => row.webhook_name)].toSorted();
+      const deliveries = await database.db.selectFrom('deliveries').select('channel_name').execute();
+      return [...alerts.map(({ occurrence }) => occurrence), ...deliveries.map((row) => row.channel_name)].toSorted();
     };
     const all = await left();
     await cleanerOf(0).cleaner.runOnce();
@@ -62,12 +85,12 @@ describe('a cleaner', () => {
   it('deletes any number in slices, finds them by an index, and waits for no row that is locked', async () => {
     const { db } = database;
     await sql`
-      insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event, delivered_at)
+      insert into deliveries (id, organization, automation_id, channel_namespace, channel_name, event, delivered_at)
       select gen_random_uuid(), 'acme', ${automationId}::uuid, 'acme', 'hook', '{}', ${ago(31)}
       from generate_series(1, 2500)
     `.execute(db);
     await sql`
-      insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event, delivered_at)
+      insert into deliveries (id, organization, automation_id, channel_namespace, channel_name, event, delivered_at)
       select gen_random_uuid(), 'acme', ${automationId}::uuid, 'acme', 'hook', '{}', now()
       from generate_series(1, 20000)
     `.execute(db);

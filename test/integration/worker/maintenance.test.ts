@@ -3,7 +3,7 @@ import type { MaintenanceReport } from '../../../internal/event/outcome/maintena
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
-import { maintenanceMetrics, maintenanceMetricsOf } from '../../../internal/kit/telemetry/worker-metrics.ts';
+import { maintenanceMetrics, maintenanceMetricsOf } from '../../../internal/worker/worker-metrics.ts';
 import { Maintenance } from '../../../internal/worker/maintenance.ts';
 import { anEvent } from '../../support/events.ts';
 import { query } from '../../support/postgres-server.ts';

@@ -1,5 +1,5 @@
 import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
-import { tokenMetrics } from '../../../internal/kit/telemetry/token-metrics.ts';
+import { tokenMetrics } from '../../../internal/cluster/tokens/token-metrics.ts';
 
 /**
  * Metrics, and the value of one of their samples by its name and labels as `/metrics` prints them.

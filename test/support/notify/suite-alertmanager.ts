@@ -5,7 +5,7 @@ import type { AlertTimings } from '../../../internal/controller/notify/alert-tel
 import type { AlertNoticesTable } from '../../../internal/store/tables/alerts-table.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
-import { notifyMetrics } from '../../../internal/kit/telemetry/notify-metrics.ts';
+import { notifyMetrics } from '../../../internal/controller/notify/notify-metrics.ts';
 import { recordingLogger } from '../recording-logger.ts';
 import { eachDatabase, type TestDatabase } from '../store.ts';
 import { until } from '../until.ts';

@@ -8,7 +8,7 @@ import type { StoredSince } from '../../../internal/record/stream.ts';
 import { ReadRoom } from '../../../internal/readapi/read-room.ts';
 import { StreamIds } from '../../../internal/readapi/stream/stream-ids.ts';
 import { Streams, type Reader } from '../../../internal/readapi/stream/streams.ts';
-import { streamMetrics } from '../../../internal/kit/telemetry/console-metrics.ts';
+import { streamMetrics } from '../../../internal/readapi/stream/stream-metrics.ts';
 import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';

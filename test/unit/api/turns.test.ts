@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Turns } from '../../../internal/intake/http/turns.ts';
+import { until } from '../../support/until.ts';
 
 describe('the turns of large bodies', () => {
   /** Ran work, and turns on a clock that only work moves, in ms. */
-  function begin() {
+  function begin(othersSend?: (organization: string) => boolean) {
     const ran: string[] = [];
     let now = 0;
-    const turns = new Turns(() => now);
+    const turns = new Turns({ othersSend, now: () => now });
     const add = (organization: string, name: string, isShort: boolean): void => {
       const work = (): void => {
         ran.push(name);
@@ -15,7 +16,8 @@ describe('the turns of large bodies', () => {
       };
       void turns.run(organization, work, isShort);
     };
-    return { ran, add };
+    const pass = (ms: number): void => void (now += ms);
+    return { ran, add, pass };
   }
 
   it('go to each organization in rotation', async () => {
@@ -27,6 +29,19 @@ describe('the turns of large bodies', () => {
     await nextTurn();
     await nextTurn();
     expect(ran).to.deep.equal(['a1', 'b1', 'a2']);
+  });
+
+  it('rest for 4 ms after a slice while others send events; those and short work do not', async () => {
+    const { ran, add, pass } = begin((organization) => organization !== 'quiet');
+    for (const name of ['h1', 'h2']) add('hostile', name, false);
+    await nextTurn();
+    add('quiet', 'q1', false);
+    add('other', 'short', true);
+    await until('the others', () => ran.length === 3);
+    expect(ran).to.deep.equal(['h1', 'q1', 'short']);
+    pass(4);
+    await until('the rest', () => ran.length === 4);
+    expect(ran.at(-1)).to.equal('h2');
   });
 
   it('are shared by short work, until a slice has passed', async () => {

@@ -34,4 +34,31 @@ describe('a file of declarations', () => {
       ['aardvark', false, 'default/zebra declared this automationId of the organization before'],
     ]);
   });
+
+  it('takes ten signing keys of a webhook, and refuses an eleventh by what the Secret says', () => {
+    const webhook = `
+apiVersion: runledger.dev/v1alpha1
+kind: Webhook
+metadata: { name: incidents }
+spec: { url: https://hooks.example/, secretRef: { name: keys } }
+`;
+    const keys = (count: number) =>
+      Array.from(
+        { length: count },
+        (_, index) => `secret-${index}: whsec_${Buffer.alloc(24, index).toString('base64')}`,
+      );
+    const secret = (count: number) => `
+apiVersion: v1
+kind: Secret
+metadata: { name: keys }
+stringData: { ${keys(count).join(', ')} }
+`;
+    const acceptanceOf = (count: number) =>
+      contentOf([namespace, webhook, secret(count)].join('---'), 'automations.yaml').acceptances.at(0);
+    expect(acceptanceOf(10)).to.include({ accepted: true });
+    expect(acceptanceOf(11)).to.include({
+      reason: 'InvalidSecret',
+      message: 'Secret keys: the Secret has more than 10 entries whose names begin with "secret"',
+    });
+  });
 });

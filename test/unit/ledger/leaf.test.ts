@@ -4,14 +4,22 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { readSeals, saltSize, sealOf, sealSize } from '../../../internal/event/digest.ts';
 import { optionalFields } from '../../../internal/event/fields.ts';
-import { isAct, leafOfAct, readAct, writeAct, type Act } from '../../../internal/ledger/act.ts';
+import { leafOfAct, readAct, writeAct, type Act } from '../../../internal/ledger/act.ts';
 import { erasureJson, isErasure, joinIds, leafOfErasure, type Erasure } from '../../../internal/ledger/erasure.ts';
 import { eventDigest, textsDigestOf } from '../../../internal/ledger/event-digest.ts';
 import { sha256 } from '../../../internal/ledger/hashing.ts';
 import { rowReader, separator, timeType } from '../../../internal/ledger/joined-row.ts';
 import { readSigningKeys } from '../../../internal/ledger/keys.ts';
-import { isEvent, leafOf, readLeaf } from '../../../internal/ledger/leaf.ts';
-import { isMacOf, macKeyOf, macKeyText, macOf, readMacKeys } from '../../../internal/ledger/mac.ts';
+import { isAct, isEvent, leafOf, readLeaf } from '../../../internal/ledger/leaf.ts';
+import {
+  actKeyFrom,
+  actKeyOf,
+  isMacOf,
+  macKeyOf,
+  macKeyText,
+  macOf,
+  readMacKeys,
+} from '../../../internal/ledger/mac.ts';
 import { readProof, writeProof } from '../../../internal/ledger/proof-text.ts';
 import { storedJson, textColumns } from '../../../internal/ledger/stored-json.ts';
 import { someEvent } from '../../support/events.ts';
@@ -159,15 +167,16 @@ describe('the leaf of an erasure', () => {
   });
 });
 
+const act: Act = {
+  id: '019ac0de-0000-7000-8000-00000000002c',
+  organization: 'acme',
+  kind: 'manifest',
+  at: new Date('2026-11-26T03:00:00.120Z'),
+  by: 'export',
+  details: { sha256: 'ab', day: '2026-11-25', object: 'acme/2026-11-25.manifest' },
+};
+
 describe('the leaf of an act', () => {
-  const act: Act = {
-    id: '019ac0de-0000-7000-8000-00000000002c',
-    organization: 'acme',
-    kind: 'manifest',
-    at: new Date('2026-11-26T03:00:00.120Z'),
-    by: 'export',
-    details: { sha256: 'ab', day: '2026-11-25', object: 'acme/2026-11-25.manifest' },
-  };
   const text =
     '{"act":"manifest","at":"2026-11-26T03:00:00.120Z","by":"export","day":"2026-11-25",' +
     '"id":"019ac0de-0000-7000-8000-00000000002c","object":"acme/2026-11-25.manifest","organization":"acme",' +
@@ -208,6 +217,22 @@ describe('the MAC of leaves', () => {
     expect(isMacOf([key], 'acme', leaf, null)).to.equal(false);
     expect(() => readMacKeys('x')).to.throw('is no key that `token ledger-key` made');
     expect(() => readMacKeys(macKeyText(key).replace(/KEY\+./, 'KEY+g'))).to.throw();
+  });
+
+  it('has a key of acts only, with which nobody adds an event', () => {
+    if (signing === undefined) throw new Error('no key');
+    const key = macKeyOf(signing);
+    const [actKey, leaf] = [actKeyOf(key), leafOf({ ...event, salt })];
+    const ofAct = leafOfAct(act.id, writeAct(act));
+    expect(isMacOf([key], 'acme', ofAct, macOf(actKey, 'acme', ofAct))).to.equal(true);
+    const both = Buffer.concat([ofAct, leaf]);
+    for (const leaves of [leaf, both]) {
+      expect(isMacOf([key], 'acme', leaves, macOf(actKey, 'acme', leaves))).to.equal(false);
+    }
+    expect(actKeyFrom({ LEDGER_MAC_KEY: macKeyText(actKey, 'ACT') })).to.deep.equal(actKey);
+    expect(actKeyFrom({ LEDGER_MAC_KEY: macKeyText(key) })).to.deep.equal(actKey);
+    expect(actKeyFrom({})).to.equal(undefined);
+    expect(() => readMacKeys(macKeyText(actKey, 'ACT'))).to.throw('is a key of acts only');
   });
 });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { notChecked, type Rejection } from '../../../internal/queue/admission/admission-control.ts';
 import type { RedisClient } from '../../../internal/queue/redis.ts';
 import { Shards } from '../../../internal/queue/shards/shards.ts';
-import { shardMetrics } from '../../../internal/kit/telemetry/shard-metrics.ts';
+import { shardMetrics } from '../../../internal/queue/shards/shard-metrics.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { figure } from '../../support/rows.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { apiMetrics } from '../../../internal/kit/telemetry/api-metrics.ts';
+import { apiMetrics } from '../../../internal/intake/http/api-metrics.ts';
 import { batchBuckets, Counter, Histogram, Registry, requestBuckets } from '../../../internal/kit/telemetry/metrics.ts';
-import { producerMetrics } from '../../../internal/kit/telemetry/producer-metrics.ts';
+import { producerMetrics } from '../../../internal/queue/producer-metrics.ts';
 
 /** What a scrape shows of some metrics: their types and samples, without regard to order. */
 async function shown(registry: Registry, ...names: string[]): Promise<string[]> {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
 import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
 import { readSigningKeys, verifierKeyText } from '../../../internal/ledger/keys.ts';
-import { macKeyOf, readMacKeys } from '../../../internal/ledger/mac.ts';
+import { actKeyOf, macKeyOf, readMacKeys } from '../../../internal/ledger/mac.ts';
 import { runAdmin, type AdminRun } from '../../support/admin.ts';
 
 function token(args: string[], input = ''): Promise<AdminRun> {
@@ -56,7 +56,9 @@ describe('runledger-admin token', () => {
     const [secret] = parseSecrets(stdout, 'stdout');
     expect(secret?.metadata).to.deep.include({ name: 'runledger-ledger-key', namespace: 'runledger' });
     const entries = Object.values(secret?.data ?? {}).map((value) => Buffer.from(String(value), 'base64').toString());
-    expect(entries).to.deep.equal([key, macKey.trim()]);
+    const actKey = (await token(['ledger-key', '--act-key'], key)).stdout;
+    expect(readMacKeys(actKey, 'ACT')).to.deep.equal([actKeyOf(macKeyOf(signing))]);
+    expect(entries).to.deep.equal([key, macKey.trim(), actKey.trim()]);
 
     const own = await token(['ledger-key', '--public-key', publicKey.trim(), '--organization', 'acme']);
     expect(own.stdout).to.match(/^log\.example\.org\/acme\+[0-9a-f]{8}\+\S{44}\n$/);

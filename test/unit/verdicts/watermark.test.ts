@@ -14,6 +14,20 @@ describe('watermark', () => {
     expect(reasonOfLag({ ...held, oldestAt: now - 90_000 })).to.match(/workers have not stored/);
   });
 
+  it('waits for an organization with many changes of Jobs for 30 s, and then with its verdicts only', () => {
+    const free = watermarkOf(queue, clocks).at ?? 0;
+    const behind = (ageMs: number) => ({ ...queue, uncaptured: { oldestAt: now - ageMs, organizations: ['acme'] } });
+    expect(watermarkOf(behind(30_000), clocks).at).to.equal(free - 30_000);
+    expect(heldOf(behind(30_000))).to.equal(undefined);
+    expect(watermarkOf(behind(30_001), clocks).at).to.equal(free);
+    const overflow = { oldestAt: now - 60_000, organizations: ['globex', 'acme'] };
+    const both = { ...behind(30_001), overflow };
+    expect(heldOf(both)).to.deep.equal({ organizations: ['globex', 'acme'], until: free - 60_000 });
+    expect(watermarkOf({ ...both, overflow: { ...overflow, oldestAt: now - 20_000 } }, clocks).at).to.equal(
+      free - 20_000,
+    );
+  });
+
   it('does not move while events wait for the database, and says so', () => {
     const waiting = { ...queue, waiting: 'Events wait for the database.' };
     expect(watermarkOf(waiting, clocks)).to.deep.equal({ reason: 'Events wait for the database.' });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
-import { storeMetrics } from '../../../internal/kit/telemetry/worker-metrics.ts';
+import { storeMetrics } from '../../../internal/worker/worker-metrics.ts';
 import { Batcher, type BatcherLimits } from '../../../internal/worker/batcher.ts';
 import type { EventStore } from '../../../internal/worker/event-store.ts';
 import { IsolatingStore } from '../../../internal/worker/isolating-store.ts';

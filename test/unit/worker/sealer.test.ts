@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { sealerMetrics } from '../../../internal/kit/telemetry/sealer-metrics.ts';
+import { sealerMetrics } from '../../../internal/worker/sealer-metrics.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { sealerLimits, type SealerLimits } from '../../../internal/worker/seal-schedule.ts';
 import { Sealer, type SealedStore } from '../../../internal/worker/sealer.ts';

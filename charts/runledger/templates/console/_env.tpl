@@ -9,6 +9,7 @@
 {{- include "runledger.tokens.env" . }}
 {{- include "runledger.console.database.env" . }}
 {{- include "runledger.console.login.env" . }}
+{{- include "runledger.acts.env" . }}
 - { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }
 {{- include "runledger.caBundle.env" . }}
 {{- end -}}
@@ -63,4 +64,12 @@ namespace, and checks the owners' logins itself.
 {{- $hasOwner := contains "role: owner" (.Values.console.oidc.organizations | toYaml) -}}
 {{- if and .Values.console.manage .Values.console.oidc.issuer $hasOwner }}true{{ end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The key with which the console and the controller write acts to the log. */}}
+{{- define "runledger.acts.env" -}}
+{{- with .Values.config.ledgerKeySecret }}
+- name: LEDGER_MAC_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: ledger-act-key } }
+{{- end }}
 {{- end -}}

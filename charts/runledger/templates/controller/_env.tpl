@@ -12,6 +12,7 @@
 {{- include "runledger.tokens.env" . }}
 {{- include "runledger.console.oidc.env" . }}
 {{- end }}
+{{- include "runledger.acts.env" . }}
 {{- with .Values.controller }}
 {{- with .namespaces }}
 - name: AUTOMATIONS_NAMESPACES
@@ -26,8 +27,16 @@
 - name: ALERTMANAGER_URLS
   value: {{ join "," . | quote }}
 {{- end }}
-{{- if .webhooks.allowPrivate }}
-- { name: WEBHOOK_ALLOW_PRIVATE, value: 'true' }
+{{- with .mail }}
+{{- if .existingSecret }}
+- name: SMTP_URL
+  valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: url } }
+- name: SMTP_FROM
+  value: {{ .from | quote }}
+{{- end }}
+{{- end }}
+{{- if .channels.allowPrivate }}
+- { name: CHANNEL_ALLOW_PRIVATE, value: 'true' }
 {{- end }}
 - { name: METRICS_AUTOMATIONS, value: '{{ int .metricsAutomations }}' }
 {{- end }}

@@ -44,7 +44,7 @@ async function createAccessLog(db: Kysely<unknown>): Promise<void> {
       subject text not null,
       name text not null,
       action text not null check (action in ('looked', 'exported', 'tested', 'logged out', 'refused',
-        'issued', 'rotated', 'revoked', 'named')),
+        'issued', 'rotated', 'revoked', 'named', 'muted', 'unmuted', 'acknowledged', 'closed', 'noted')),
       detail text not null default '',
       address text not null default '',
       requests integer not null default 1,

@@ -49,9 +49,10 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * An alert keeps what was declared when it opened, and the webhooks notified then: they hear of its
+ * An alert keeps what was declared when it opened, and the channels notified then: they hear of its
  * end whatever is declared by that time. `known_as`: the labels under which an Alertmanager knows
- * the alert as open, so that it is resolved under the same ones.
+ * the alert as open, so that it is resolved under the same ones. `kept_back`: what a mute has kept
+ * back, its opening or its end.
  */
 async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -68,11 +69,15 @@ async function createAlerts(db: Kysely<unknown>): Promise<void> {
       resolved_at timestamptz(3),
       resolved_reason text,
       declared jsonb,
-      told_webhooks jsonb,
+      told_channels jsonb,
+      kept_back text check (kept_back in ('opened', 'resolved')),
       unique (organization, automation_id, kind, occurrence, opened_at)
     )
   `.execute(db);
   await sql`create index alerts_open on alerts (organization, automation_id) where resolved_at is null`.execute(db);
+  await sql`create index alerts_kept_back on alerts (organization, automation_id) where kept_back is not null`.execute(
+    db,
+  );
   await sql`create index alerts_newest on alerts (organization, opened_at, id)`.execute(db);
   await sql`create index alerts_resolved on alerts (resolved_at)`.execute(db);
   await sql`

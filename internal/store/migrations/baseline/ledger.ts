@@ -11,7 +11,7 @@ export async function createLedger(db: Kysely<unknown>): Promise<void> {
   await createTrees(db);
   await createErasures(db);
   await createActs(db);
-  await showToReaders(db, 'log_tails', 'log_tiles', 'log_trees', 'log_checkpoints', 'log_acts');
+  await showToReaders(db, 'log_segments', 'log_tails', 'log_tiles', 'log_trees', 'log_checkpoints', 'log_acts');
 }
 
 /**

@@ -4,7 +4,7 @@ import { sql } from '../../sql.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
 
 /** The tables to which a closed organization may not add rows. */
-const fenced = ['events', 'dead_letters', 'erasures'] as const;
+const fenced = ['events', 'dead_letters', 'erasures', 'log_acts', 'acts'] as const;
 
 /** How far a move has come, in the database that the organization leaves. */
 export interface MoveState {

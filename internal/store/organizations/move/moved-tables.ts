@@ -25,6 +25,7 @@ export const replicated = [
   { name: 'running_executions', key: 'automation_id, execution_id' },
   { name: 'dead_letters', key: 'id' },
   { name: 'erasures', key: 'id' },
+  { name: 'acts', key: 'id' },
   { name: 'log_segments', key: 'id' },
   { name: 'log_tails', key: 'first_index' },
   { name: 'log_tiles', key: 'level, index' },

@@ -1,0 +1,70 @@
+import { mutedUntil, type Mute } from '../expectation/mute.ts';
+import { Schedules } from '../expectation/schedules.ts';
+import { isMuteInForce } from '../store/acts/acts.ts';
+import type { Tables } from '../store/database.ts';
+import { sql, type Selectable, type Transaction } from '../store/sql.ts';
+import type { ActsTable } from '../store/tables/acts-table.ts';
+
+type Row = Pick<Selectable<ActsTable>, 'organization' | 'id' | 'automation_id' | 'until_at' | 'made_at' | 'details'>;
+
+/** What a mute may be about. */
+interface Subject {
+  organization: string;
+  automationId: string;
+}
+
+/** The mutes of all organizations that nobody has ended. */
+export class Mutes {
+  readonly #mutes: ReadonlyMap<string, readonly Mute[]>;
+  readonly #schedules: Schedules;
+
+  private constructor(mutes: ReadonlyMap<string, readonly Mute[]>, schedules: Schedules) {
+    this.#mutes = mutes;
+    this.#schedules = schedules;
+  }
+
+  /** Reads those that may hold at a time or later, in ms. */
+  static async read(trx: Transaction<Tables>, from: number, schedules = new Schedules()): Promise<Mutes> {
+    const { rows } = await sql<Row>`
+      select organization, id, automation_id, until_at, made_at, details from acts m
+      where ${isMuteInForce(sql`${new Date(from)}`)}
+    `.execute(trx);
+    const all = rows.map((row) => [row.organization, muteOf(row)] as const);
+    const mutes = all.filter(([, mute]) => isReadable(mute, schedules));
+    const byOrganization = Map.groupBy(mutes, ([organization]) => organization);
+    return new Mutes(
+      new Map(Array.from(byOrganization, ([organization, own]) => [organization, own.map(([, mute]) => mute)])),
+      schedules,
+    );
+  }
+
+  /** When the last mute that holds at a time ends; undefined if none holds. Times are in ms. */
+  until({ organization, automationId }: Subject, time: number): number | undefined {
+    const own = this.#mutes.get(organization) ?? [];
+    const ends = own.flatMap((mute) => {
+      const isAbout = mute.automationId === undefined || mute.automationId === automationId;
+      return (isAbout ? mutedUntil(mute, time, this.#schedules) : undefined) ?? [];
+    });
+    return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+}
+
+/** A schedule that cannot be read mutes nothing, and stops no tick. */
+function isReadable({ window }: Mute, schedules: Schedules): boolean {
+  try {
+    if (window !== undefined) schedules.get(window.schedule, window.timeZone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function muteOf({ id, automation_id, until_at, made_at, details }: Row): Mute {
+  return {
+    id,
+    automationId: automation_id ?? undefined,
+    madeAt: made_at.getTime(),
+    untilAt: until_at?.getTime(),
+    window: details.window,
+  };
+}
