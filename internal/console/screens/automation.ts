@@ -53,17 +53,14 @@ export const automation: Screen = {
     const detail = await record.getAutomation(visit.organization, id, { ...steps, step });
     if (detail === undefined && declaration === undefined)
       throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
-    const isOverruled =
-      owns(visit.viewer, visit.organization) &&
-      isElsewhere(declaration) &&
-      (await console.automations.get(visit.organization, id)) !== undefined;
-    const [judged, acts, mutes] = await Promise.all([
+    const [judged, acts, mutes, isOverruled] = await Promise.all([
       expectations(id, declaration, visit, console),
       record.listActsOn(visit.organization, { automationId: id }, listedActs),
       record.listMutes(visit.organization),
+      isOverruledHere(id, declaration, visit, console),
     ]);
     const own = mutes.filter(({ automation: muted }) => muted === null || muted === id);
-    const part = partOf({ id, detail, declaration, judged, isOverruled, acts, mutes: own }, window, visit, console);
+    const part = partOf({ id, detail, declaration, judged, acts, mutes: own, isOverruled }, window, visit, console);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, part);
       return;
@@ -93,7 +90,7 @@ interface View {
 }
 
 function partOf(
-  { id, detail, declaration, judged, isOverruled, acts, mutes }: View,
+  { id, detail, declaration, judged, acts, mutes, isOverruled }: View,
   window: AutomationWindow,
   visit: Visit,
   console: Console,
@@ -129,6 +126,17 @@ function partOf(
       </section>`
     }
   </article>`;
+}
+
+/** True for an owner of an automation that the console declares, while a resource wins. */
+async function isOverruledHere(
+  id: string,
+  declaration: Declaration | undefined,
+  { viewer, organization }: Visit,
+  { automations }: Console,
+): Promise<boolean> {
+  if (!owns(viewer, organization) || !isElsewhere(declaration)) return false;
+  return (await automations.get(organization, id)) !== undefined;
 }
 
 function overruledNotice(id: string, { organization }: Visit, { site }: Console): Html {

@@ -2,7 +2,7 @@ import { holdsText } from '../../event/folded-text.ts';
 import { oneOf, storableText } from '../../readapi/parameters.ts';
 import { readQuery, type Values } from '../../readapi/query.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
-import { html, type Html } from '../../kit/html/html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 import { strip, stripRuns } from '../charts/strip.ts';
 import { automationViews, healthOf, type AutomationView, type Health } from '../health.ts';
 import { count, formatDuration, formatShare } from '../parts/format.ts';
@@ -180,10 +180,12 @@ function row(
 
 /** The owner and the tags, each a link to the automations that have it. */
 export function ownership({ owner, tags }: Declaration, organization: string, site: Console['site']): Html {
-  const link = (text: string): Html =>
-    html`<a href="${site.of(organization, 'automations', { id: text })}"><bdi>${text}</bdi></a> `;
-  const words = [...(owner === '' ? [] : [owner]), ...tags];
-  return html`${words.length > 0 && html`<small class="ownership quiet">${words.map(link)}</small>`}`;
+  const link = (text: string, mark = ''): Html =>
+    html`<a href="${site.of(organization, 'automations', { id: text })}">${mark}<bdi>${text}</bdi></a> `;
+  if (owner === '' && tags.length === 0) return nothing;
+  return html`<small class="ownership quiet" title="${[owner, ...tags].join(' ')}"
+    >${owner !== '' && link(owner)}${tags.map((tag) => link(tag, '#'))}</small
+  >`;
 }
 
 const neverRun = html`<td class="quiet">No execution yet</td>
