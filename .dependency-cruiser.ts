@@ -27,6 +27,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   cluster: ['@kubernetes/client-node', 'undici', 'yaml'],
   config: ['envalid'],
   console: ['d3-scale', 'd3-shape'],
+  controller: ['nodemailer'],
   event: ['ajv'],
   intake: ['koa', '@koa/router', 'koa-bodyparser', 'koa-compose', 'stream-chain', 'stream-json'],
   kit: ['hono', 'prom-client', 'pino', '@opentelemetry/[^/]+', 'bullmq-otel'],

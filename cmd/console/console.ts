@@ -112,7 +112,7 @@ export function createConsole(
     limits,
     readMetrics: metrics,
     overdueAfterMs,
-    sendTest: (organization, webhook) => sendTest(writtenOf(organization), publicUrl, { organization, ...webhook }),
+    sendTest: (organization, channel) => sendTest(writtenOf(organization), publicUrl, { organization, ...channel }),
   });
   const limitWrongTokens = createWrongTokenLimiter();
   const parts = { tokens, limitWrongTokens, oneTimeLink, page: pages.page };

@@ -19,7 +19,7 @@ export interface ConsoleDatabase {
 
 /** A database of some organizations. */
 export interface OtherDatabase extends Pick<ConsoleDatabase, 'db' | 'pool'> {
-  /** The same database where it is writable, for tests of webhooks. */
+  /** The same database where it is writable, for tests of channels. */
   written: Database;
 }
 

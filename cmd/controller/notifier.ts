@@ -1,11 +1,11 @@
-import { isGiven, readConfig, type Config } from '../../internal/config/read.ts';
+import { ConfigError, isGiven, readConfig, type Config } from '../../internal/config/read.ts';
 import { Notifier, type NotifierOptions } from '../../internal/controller/notify/notifier.ts';
 import type { Database } from '../../internal/store/database.ts';
 import type { NotifyMetrics } from '../../internal/controller/notify/notify-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 
 /** The settings of notifications. */
-export const notifierSettings = ['ALERTMANAGER_URLS', 'WEBHOOK_ALLOW_PRIVATE'] as const;
+export const notifierSettings = ['ALERTMANAGER_URLS', 'CHANNEL_ALLOW_PRIVATE', 'SMTP_URL', 'SMTP_FROM'] as const;
 
 export type NotifierConfig = Config<(typeof notifierSettings)[number]>;
 
@@ -18,7 +18,7 @@ export function consoleUrl(): URL | undefined {
  * Wires the notifications of a controller about one database.
  * @param database the database, with its name among several.
  * @param links the address of the console, for links in notifications.
- * @param secretsOf finds the signing keys of a webhook.
+ * @param secretsOf finds what the Secret of a channel holds.
  */
 export function createNotifier(
   config: NotifierConfig,
@@ -34,8 +34,16 @@ export function createNotifier(
     urls: config.ALERTMANAGER_URLS,
     consoleUrl: links,
     secretsOf,
-    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    allowPrivate: config.CHANNEL_ALLOW_PRIVATE,
+    mailServer: mailServerOf(config),
     metrics,
     logger,
   });
+}
+
+/** @throws {ConfigError} without a sender. */
+function mailServerOf({ SMTP_URL: url, SMTP_FROM: from }: NotifierConfig): NotifierOptions['mailServer'] {
+  if (url === undefined) return undefined;
+  if (from === undefined) throw new ConfigError('SMTP_FROM is required when SMTP_URL is set');
+  return { url, from };
 }

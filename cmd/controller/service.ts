@@ -44,7 +44,7 @@ export const controller = defineService({
         config,
         database,
         links,
-        (webhook) => source.secretsOf(webhook),
+        (channel) => source.secretsOf(channel),
         telemetry,
         metrics,
       );

@@ -1,7 +1,7 @@
 import type {
   Declarations,
   DeclaredAutomation,
-  DeclaredWebhook,
+  DeclaredChannel,
   UnstoredResource,
 } from '../../internal/controller/declarations/declarations.ts';
 import type { Unstored } from '../../internal/controller/declarations/table-sync.ts';
@@ -31,18 +31,18 @@ export class StoredDeclarations {
     const version = residents?.version;
     if (this.#last?.all === all && this.#last.version === version && this.#last.refused === refused)
       return this.#last.kept;
-    const isKept = (declared: DeclaredAutomation | DeclaredWebhook): boolean =>
+    const isKept = (declared: DeclaredAutomation | DeclaredChannel): boolean =>
       residents?.isHere(declared.organization) !== false && !(refused.size > 0 && refused.has(versionOf(declared)));
-    const kept = { ...all, automations: all.automations.filter(isKept), webhooks: all.webhooks.filter(isKept) };
+    const kept = { ...all, automations: all.automations.filter(isKept), channels: all.channels.filter(isKept) };
     this.#last = { all, version, refused, kept };
     return kept;
   }
 
   /** Omits these from now on. Returns them as resources. */
-  refuse({ automations, webhooks }: Unstored): UnstoredResource[] {
+  refuse({ automations, channels }: Unstored): UnstoredResource[] {
     const all = [
       ...automations.map(({ item, error }) => ({ kind: 'Automation' as const, item, error })),
-      ...webhooks.map(({ item, error }) => ({ kind: 'Webhook' as const, item, error })),
+      ...channels.map(({ item, error }) => ({ kind: 'Channel' as const, item, error })),
     ];
     if (all.length > 0) this.#refused = new Set([...this.#refused, ...all.map(({ item }) => versionOf(item))]);
     return all.map(({ kind, item: { namespace, name }, error }) => {
@@ -53,7 +53,7 @@ export class StoredDeclarations {
 }
 
 /** A text that changes with the declaration. */
-function versionOf(declared: DeclaredAutomation | DeclaredWebhook): string {
+function versionOf(declared: DeclaredAutomation | DeclaredChannel): string {
   if ('uid' in declared) return `${declared.uid}@${declared.generation}`;
   return JSON.stringify(declared);
 }

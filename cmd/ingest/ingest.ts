@@ -6,7 +6,7 @@ import type { Config } from '../../internal/config/read.ts';
 import { rejectionReasons, Unavailable } from '../../internal/kit/errors/request-error.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
-import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
+import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { AdmissionJournal } from '../../internal/queue/admission/admission-journal.ts';
 import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
@@ -70,6 +70,7 @@ export function createIngest(
   const journal = new AdmissionJournal(queues, () => shards.rejection === undefined);
   const onLimited = limitMetrics(registry, telemetry.organization);
   const overflow = createOverflow(config, shards, onLimited);
+  const runs = new PingRuns(first.redis, first.queueName, connections);
   const producer = createProducer(config, { shards, overflow, callers: connections }, telemetry);
   // After the first admission the pod stays ready and answers 503 itself
   // (docs/decisions/readiness.md).
@@ -80,7 +81,7 @@ export function createIngest(
     config,
     {
       producer,
-      runs: new PingRuns(first.redis, first.queueName, connections),
+      runs,
       names: new AutomationNames(first.redis, first.queueName),
       uses: new TokenUses(first.redis, first.queueName),
       onNotServed: noteIn(journal, registry),
@@ -91,7 +92,8 @@ export function createIngest(
     requests,
   );
   const servers = createServers(config, { handler, fastPath: config.FAST_PATH, logger, connections });
-  const parts = [...queue, journal, producer, tokens, inParallel('servers', servers)];
+  const ended = component('ping runs', { stop: () => runs.drained() });
+  const parts = [...queue, journal, producer, ended, tokens, inParallel('servers', servers)];
   return { component: new ComponentGroup('ingest', parts, logger), servers };
 }
 
@@ -165,7 +167,7 @@ function createHandler(
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
-    othersWait: (organization) => producer.othersWait(organization),
+    othersSend: (organization) => producer.othersSend(organization),
     runs,
     named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,

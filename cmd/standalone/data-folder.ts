@@ -14,7 +14,7 @@ export interface DataFolder {
   readonly certificate: string;
   readonly key: string;
   readonly tokens: string;
-  /** Declarations of automations and webhooks. */
+  /** Declarations of automations and channels. */
   readonly automations: string;
   readonly demoToken: string;
   readonly demoReadToken: string;

@@ -4,7 +4,7 @@ import type { Scope } from '../../internal/cluster/tokens/token-entry.ts';
 import { replaceable } from '../demo/replaceable.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** The namespace of the organization; `Automation` and `Webhook` manifests may follow. */
+/** The namespace of the organization; `Automation` and `Channel` manifests may follow. */
 const noAutomations = `${replaceable}
 apiVersion: v1
 kind: Namespace

@@ -171,7 +171,7 @@ export class Standalone implements Component {
     });
     const owners = await createOwnedTokens(owned, link);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
-    const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
+    const notifier = createNotifier(config, { db }, links, (channel) => source.secretsOf(channel), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
       createController(

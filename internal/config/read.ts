@@ -26,6 +26,7 @@ const secrets = [
   'CONSOLE_DATABASE_URLS',
   'OIDC_CLIENT_SECRET',
   'OIDC_ORGANIZATIONS',
+  'SMTP_URL',
   'LEDGER_KEY',
   'LEDGER_MAC_KEY',
 ] as const satisfies SettingName[];

@@ -10,12 +10,14 @@ import {
   httpsUrl,
   ipAddress,
   issuerUrl,
+  mailSender,
   namespaces,
   portNumber,
   queueName,
   ratio,
   redisUrls,
   scopes,
+  smtpUrl,
   urlList,
   wholeNumber,
 } from './validators.ts';
@@ -138,20 +140,28 @@ export const settings = {
   }),
   AUTOMATIONS_FILE: str({
     default: undefined,
-    desc: 'File of Automation, Webhook, Namespace and Secret manifests; the resources of the cluster unless set',
+    desc: 'File of Automation, Channel, Namespace and Secret manifests; the resources of the cluster unless set',
   }),
   AUTOMATIONS_NAMESPACES: namespaces({
     default: undefined,
-    desc: 'Namespaces whose Automations and Webhooks count, comma-separated; all namespaces unless set',
+    desc: 'Namespaces whose Automations and Channels count, comma-separated; all namespaces unless set',
   }),
   CAPTURE_JOBS: flag({ default: false, desc: 'true records the Jobs with the label runledger.dev/capture' }),
   ALERTMANAGER_URLS: urlList({
     default: [],
     desc: 'Address of every Alertmanager replica, comma-separated; not a load balancer',
   }),
-  WEBHOOK_ALLOW_PRIVATE: flag({
+  SMTP_URL: smtpUrl({
+    default: undefined,
+    desc: 'The mail server of email channels: smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465',
+  }),
+  SMTP_FROM: mailSender({
+    default: undefined,
+    desc: 'The sender of mails, such as `Runledger <runledger@example.com>`; required with SMTP_URL',
+  }),
+  CHANNEL_ALLOW_PRIVATE: flag({
     default: false,
-    desc: 'true lets webhooks connect to private addresses, except metadata services',
+    desc: 'true lets channels connect to private addresses, except metadata services',
   }),
   METRICS_AUTOMATIONS: wholeNumber({
     min: 0,

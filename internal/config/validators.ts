@@ -194,3 +194,17 @@ export const queueName = makeExactValidator<string>((text) => {
   if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text;
   throw new Error('must be 1 to 64 letters, digits, dots, dashes or underscores');
 });
+
+/** The address of a mail server: `smtp://` or `smtps://`, with a host and without a path. */
+export const smtpUrl = makeExactValidator<URL>((text) => {
+  const url = URL.parse(text);
+  const isServer = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  if (isServer && /^\/?$/.test(url.pathname) && `${url.search}${url.hash}` === '') return url;
+  throw new Error('must be smtp://user:password@host:587 or smtps://user:password@host:465');
+});
+
+/** A mail address, alone or as `Name <address>`. */
+export const mailSender = makeExactValidator<string>((text) => {
+  if (/^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text)) return text;
+  throw new Error('must be a mail address, such as Runledger <runledger@example.com>');
+});

@@ -20,8 +20,8 @@ export function executionIdOf(visit: Visit): string {
   return segment(visit, 2, storableText(1, 500));
 }
 
-/** The webhook in an address. @throws {RequestError} 404 for a malformed name. */
-export function webhookOf(visit: Visit): { namespace: string; name: string } {
+/** The channel in an address. @throws {RequestError} 404 for a malformed name. */
+export function channelOf(visit: Visit): { namespace: string; name: string } {
   const name = storableText(1, 253);
   return { namespace: segment(visit, 1, name), name: segment(visit, 2, name) };
 }

@@ -31,10 +31,10 @@ export interface Console {
   names: SharedReads<ReadonlyMap<string, string>>;
   /** How far the record is behind, by organization. */
   blindness: SharedReads<Blindness>;
-  /** Puts a test of a webhook into the outbox. */
+  /** Puts a test of a channel into the outbox. */
   sendTest: (
     organization: string,
-    webhook: { namespace: string; name: string },
+    channel: { namespace: string; name: string },
   ) => Promise<'sent' | 'waiting' | 'gone'>;
   /** Creates and revokes tokens. */
   tokens: TokenDesk;

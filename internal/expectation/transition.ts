@@ -36,8 +36,8 @@ export interface Transition {
   alert: Alert;
   /** As declared when the alert opened; undefined if unknown. */
   automation: AlertedAutomation | undefined;
-  /** For a resolved alert: the webhooks notified when it opened, as `[namespace, name]`. */
-  toldWebhooks?: readonly (readonly [namespace: string, name: string])[];
+  /** For a resolved alert: the channels notified when it opened, as `[namespace, name]`. */
+  toldChannels?: readonly (readonly [namespace: string, name: string])[];
   /** True if a mute has kept back its opening, so that nobody needs to know its end. */
   isUntold?: boolean;
 }

@@ -28,7 +28,7 @@ export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodie
   bodyLimit: number;
   organizationLimits: OrganizationLimits;
   /** As in {@link BodiesOptions}. */
-  othersWait?: BodiesOptions['othersWait'];
+  othersSend?: BodiesOptions['othersSend'];
   /** Called with a message's name for its automation, once its events are recorded. */
   named: (organization: string, automation: string, name: string) => void;
 }
@@ -37,7 +37,7 @@ export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodie
 export function createApi(options: ApiOptions): Handler {
   const limiter = new OrganizationLimiter(options.organizationLimits);
   const charge = (organization: string, events: number): void => limiter.charge(organization, events);
-  const bodies = new Bodies({ charge, othersWait: options.othersWait });
+  const bodies = new Bodies({ charge, othersSend: options.othersSend });
   const limitRefusals = createRefusalLimiter();
   const onRefused: ServeOptions['onRefused'] = async (ctx, error) => {
     await bodies.drop(ctx);

@@ -1,4 +1,4 @@
-import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
+import { leafKinds, leafSize, uuidAt, writeLeaf } from './leaf.ts';
 import { sha256, sha256Text } from './hashing.ts';
 
 /** The scopes of an erasure: `text` removes only texts of events, the others whole events. */
@@ -71,10 +71,7 @@ export function joinIds(ids: readonly string[]): Buffer {
 
 /** The ids of events as texts. */
 export function splitIds(ids: Buffer): string[] {
-  return Array.from({ length: ids.length / idSize }, (_, at) => {
-    const hex = ids.toString('hex', at * idSize, (at + 1) * idSize);
-    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-  });
+  return Array.from({ length: ids.length / idSize }, (_, at) => uuidAt(ids, at * idSize));
 }
 
 /** True if sorted ids contain one; reads only a few of them. */

@@ -81,9 +81,13 @@ export function readLeaf(leaf: Buffer): Leaf {
   if (leaf.length !== leafSize) throw new Error(`a leaf has ${leafSize} bytes, not ${leaf.length}`);
   const kind = kinds.get(leaf[0] ?? 0);
   if (kind === undefined) throw new Error(`no leaf has the kind ${leaf[0]}`);
-  const hex = leaf.toString('hex', 1, 17);
-  const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-  return { kind, id, digest: leaf.subarray(17) };
+  return { kind, id: uuidAt(leaf, 1), digest: leaf.subarray(17) };
+}
+
+/** The UUID whose 16 bytes are at an offset. */
+export function uuidAt(bytes: Buffer, at = 0): string {
+  const hex = bytes.toString('hex', at, at + 16);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
 /** Cuts bytes into leaves. @throws when the last one is not whole. */

@@ -1,5 +1,5 @@
 import { sign, verify } from 'node:crypto';
-import { keyId, type SigningKey, type VerifierKey } from './keys.ts';
+import { keyId, witnessKeyId, type SigningKey, type VerifierKey } from './keys.ts';
 
 /** Signs a text, which ends with a newline, with each key (C2SP signed-note, Ed25519). */
 export function signNote(text: string, keys: readonly SigningKey[]): string {
@@ -68,4 +68,29 @@ function signerOf(text: string, line: string, keys: readonly VerifierKey[]): Ver
 
 function isText(text: string): boolean {
   return text.endsWith('\n') && text.isWellFormed() && !/(?!\n)\p{Cc}/u.test(text);
+}
+
+/** A verified cosignature of a checkpoint (C2SP tlog-cosignature). */
+export interface Cosignature {
+  /** The line of the signed note, without its end. */
+  readonly line: string;
+  /** When the witness signed, in s since the Unix epoch. */
+  readonly time: number;
+}
+
+/**
+ * Finds a witness's cosignature among lines, and verifies it for the checkpoint. Undefined if there
+ * is none. @throws {WrongSignature}
+ */
+export function findCosignature(note: string, lines: readonly string[], key: VerifierKey): Cosignature | undefined {
+  const { text } = splitNote(note);
+  for (const line of lines) {
+    const { name, bytes } = readSignature(line);
+    if (name !== key.name || !witnessKeyId(key).equals(bytes.subarray(0, 4))) continue;
+    const time = bytes.length === 76 ? Number(bytes.readBigUInt64BE(4)) : 0;
+    const message = Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
+    if (time > 0 && verify(null, message, key.publicKey, bytes.subarray(12))) return { line, time };
+    throw new WrongSignature(`the cosignature of ${name} is wrong`);
+  }
+  return undefined;
 }

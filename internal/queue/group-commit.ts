@@ -2,6 +2,7 @@ import { BatchScheduler } from '../kit/async/batch-scheduler.ts';
 import { BatchQueue, type BatchLimits, type Portion } from '../kit/async/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { heldBytes } from '../event/held-bytes.ts';
+import type { Claim, JobClaim } from './keys/idempotency.ts';
 
 /**
  * Limits of the group commit: size of a batch and of the buffer, concurrent commits, time between
@@ -28,12 +29,13 @@ export class BufferFull extends Error {
   override readonly name = 'BufferFull';
 }
 
-/** Makes events durable. `bytes`: an estimate of the memory that they take. */
-type Commit = (events: AcceptedEvent[], bytes: number) => Promise<void>;
+/** Makes events durable, and their keys. `bytes`: an estimate of the memory that they take. */
+type Commit = (events: AcceptedEvent[], bytes: number, claims: readonly JobClaim[]) => Promise<void>;
 
 /** The events of one request, which stay in one commit. */
 interface WaitingEvents extends Portion {
   events: readonly AcceptedEvent[];
+  claim: Claim | undefined;
   since: number;
   resolve: () => void;
   reject: (error: unknown) => void;
@@ -71,14 +73,14 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the commit of the events resolves. Rejects with the commit's error, when the
+   * Resolves when the commit of the events resolves; a claim then knows whether they are in it. Rejects with the commit's error, when the
    * commit takes too long (it may still succeed), or immediately with {@link BufferFull}.
    */
-  add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events)): Promise<void> {
+  add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events), claim?: Claim): Promise<void> {
     const count = events.length;
     if (this.#isFullFor(count, bytes)) return Promise.reject(new BufferFull());
     return new Promise((resolve, reject) => {
-      this.#waiting.add({ events, count, bytes, since: performance.now(), resolve, reject });
+      this.#waiting.add({ events, claim, count, bytes, since: performance.now(), resolve, reject });
       this.#schedule();
     });
   }
@@ -135,9 +137,15 @@ export class GroupCommit {
     const tooLate = (): void => this.#failBatchAndWaiting(batch, new Error('redis takes too long'));
     const timer = setTimeout(tooLate, Math.max(0, this.#limits.answerWithinMs - waited));
     try {
-      const events = batch.flatMap((portion) => portion.events);
-      const bytes = batch.reduce((sum, portion) => sum + portion.bytes, 0);
-      await this.#commit(events, bytes);
+      const events: AcceptedEvent[] = [];
+      const claims: JobClaim[] = [];
+      let bytes = 0;
+      for (const portion of batch) {
+        if (portion.claim !== undefined) claims.push({ claim: portion.claim, from: events.length });
+        events.push(...portion.events);
+        bytes += portion.bytes;
+      }
+      await this.#commit(events, bytes, claims);
       for (const { resolve } of batch) resolve();
     } catch (error) {
       this.#failBatchAndWaiting(batch, error);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { Rounds } from '../kit/async/batches.ts';
+import { Repeating } from '../kit/async/repeating.ts';
 import { within } from '../kit/async/within.ts';
 import type { AcceptedEvent, EventGroup } from '../event/event.ts';
 import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
@@ -25,7 +25,10 @@ import { answerWithinMs, type Shards } from './shards/shards.ts';
  */
 const intervalMs = 3;
 
-/** How long the encoding of a large job rests after a step while events of others wait, in ms. */
+/** Time between two looks for keys that are too old, in ms. */
+const sweepMs = 60_000;
+
+/** How long the encoding of a large job rests after a step while others send events, in ms. */
 const restMs = 4;
 
 /** The answer to callers whose event may be lost. */
@@ -53,25 +56,27 @@ export class Producer {
   /** For organizations beyond their share; unused without `overflow`. */
   readonly #overflow: Lane;
   readonly #keys: IdempotencyKeys;
-  readonly #rounds: Rounds;
   readonly #held: HeldEvents;
+  readonly #sweeps = new Repeating(async () => {
+    await this.#keys.sweep();
+    return sweepMs;
+  });
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
     const limits = { ...options.limits, intervalMs, answerWithinMs };
-    const rest = (organization: string) => (this.othersWait(organization) ? sleep(restMs) : nextTurn());
-    this.#main = new Lane({ ...options, limits, rest });
-    this.#held = new HeldEvents(limits);
-    this.#overflow = createOverflowLane({ ...options, limits, rest });
+    const rest = (organization: string) => (this.othersSend(organization) ? sleep(restMs) : nextTurn());
     const { shards, idempotencyHours, callers } = options;
-    this.#rounds = new Rounds(callers);
-    this.#keys = new IdempotencyKeys(
-      keyPlaces(shards.all),
-      idempotencyHours * 3_600_000,
+    this.#keys = new IdempotencyKeys({
+      ...keyPlaces(shards.all, options.replicaAcks),
+      keptMs: idempotencyHours * 3_600_000,
       callers,
-      () => shards.keysFull,
-    );
+      isFull: () => shards.keysFull,
+    });
+    this.#main = new Lane({ ...options, keys: this.#keys, limits, rest });
+    this.#held = new HeldEvents(limits);
+    this.#overflow = createOverflowLane({ ...options, keys: this.#keys, limits, rest });
   }
 
   /** The commits and events under way. */
@@ -80,19 +85,21 @@ export class Producer {
     return { inFlight: main.inFlight + overflow.inFlight, buffered: main.buffered + overflow.buffered };
   }
 
-  /** True while events of other organizations wait for their answers. */
-  othersWait(organization: string): boolean {
+  /** As {@link HeldEvents.hasOthers}. */
+  othersSend(organization: string): boolean {
     return this.#held.hasOthers(organization);
   }
 
   /** Opens the queue if Redis is available; otherwise the first commit opens it. */
   async start(): Promise<void> {
     await this.#main.start();
+    this.#sweeps.start(sweepMs);
   }
 
   /** Finishes the commits under way, then closes the queue. The caller closes the Redis client. */
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#sweeps.stop();
     await this.#keys.drained();
     await this.#main.stop();
     await this.#overflow.stop();
@@ -106,14 +113,12 @@ export class Producer {
    * mostHeldBytes}; see {@link IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, key?: RepeatKey): Promise<AcceptedEvent> {
-    if (key !== undefined) {
-      const [result] = await this.enqueueAll([{ events: [event], key }], 'each');
-      if (result instanceof RequestError) throw result;
-      return result?.[0] ?? event;
-    }
     const events = [event];
+    const keyed = key && { events, key };
+    if (keyed !== undefined && !this.#keys.joinJobs) return eventIn(await this.enqueueAll([keyed], 'each'));
     const { lane, bytes, own } = this.#hold(events);
     try {
+      if (keyed !== undefined) return eventIn([await this.#addKeyed(keyed, lane, bytes)]);
       await lane.add(events, bytes);
       return event;
     } catch (error) {
@@ -139,10 +144,7 @@ export class Producer {
     const all = groups.flatMap(({ events }) => events);
     const { lane, bytes, own } = this.#hold(all);
     // They stay in memory until the work ends, even if the caller stops waiting.
-    const enqueue = () => this.#enqueueKeyed(groups, which, lane);
-    const work = (groups.some(hasKey) ? this.#rounds.join(enqueue) : enqueue()).finally(() =>
-      this.#held.release(own, all, bytes),
-    );
+    const work = this.#enqueueGroups(groups, which, lane, bytes).finally(() => this.#held.release(own, all, bytes));
     try {
       return await within(withinMs, this.#track(work));
     } catch (error) {
@@ -193,7 +195,30 @@ export class Producer {
     return work;
   }
 
-  async #enqueueKeyed(
+  async #enqueueGroups(
+    groups: readonly EventGroup[],
+    which: 'all' | 'each',
+    lane: Lane,
+    bytes: number,
+  ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
+    const [only, ...others] = groups;
+    const isOne = only !== undefined && others.length === 0 && hasKey(only);
+    if (isOne && this.#keys.joinJobs) return [await this.#addKeyed(only, lane, bytes)];
+    return this.#enqueueReserving(groups, which, lane);
+  }
+
+  /** The key and the job of the events are written together. */
+  async #addKeyed(keyed: Keyed, lane: Lane, bytes: number): Promise<readonly AcceptedEvent[] | RequestError> {
+    const claim = new Claim(keyed);
+    await lane.add(claim.sent, bytes, claim);
+    if (claim.refusal !== undefined) return claim.refusal;
+    if (claim.committed) this.#options.metrics.replays.inc(claim.events.length);
+    // The events must have the identities of an earlier attempt, which the job did not know.
+    else if (!claim.isNew) await this.#enqueueReserved([claim], lane);
+    return claim.events;
+  }
+
+  async #enqueueReserving(
     groups: readonly EventGroup[],
     which: 'all' | 'each',
     lane: Lane,
@@ -245,7 +270,7 @@ export class Producer {
 }
 
 /** The overflow lane has one commit at a time, and a quarter of the buffer. */
-function createOverflowLane(options: ProducerOptions & Pick<LaneOptions, 'limits' | 'rest'>): Lane {
+function createOverflowLane(options: ProducerOptions & Pick<LaneOptions, 'keys' | 'limits' | 'rest'>): Lane {
   const { metrics, limits } = options;
   const notes = options.shards.all.map(({ redis, queueName }) => new OverflowNotes(redis, queueName));
   return new Lane({
@@ -268,6 +293,14 @@ function createOverflowLane(options: ProducerOptions & Pick<LaneOptions, 'limits
 function reasonOf(error: unknown): RejectionReason {
   if (error instanceof BufferFull) return 'buffer-full';
   return error instanceof Unacknowledged ? 'unacknowledged' : 'commit-failed';
+}
+
+/** @throws {RequestError} in place of the event. */
+function eventIn([result]: readonly (readonly AcceptedEvent[] | RequestError)[]): AcceptedEvent {
+  if (result instanceof RequestError) throw result;
+  const [event] = result ?? [];
+  if (event === undefined) throw new Error('the event has no result');
+  return event;
 }
 
 function isReplay(group: Claim | EventGroup): boolean {

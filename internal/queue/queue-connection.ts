@@ -1,6 +1,7 @@
-import { createRedisBackend, Queue } from 'bullmq';
+import { Queue } from 'bullmq';
 import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Tracing } from '../kit/telemetry/tracing.ts';
+import { addingBackend } from './adding.ts';
 import type { JobData } from './job/job.ts';
 import { keyPrefix } from './keys/keys.ts';
 import type { RedisClient } from './redis.ts';
@@ -26,6 +27,10 @@ export class QueueConnection {
 
   constructor(options: QueueConnectionOptions) {
     this.#options = options;
+  }
+
+  get redis(): RedisClient {
+    return this.#options.redis;
   }
 
   /**
@@ -58,7 +63,7 @@ export class QueueConnection {
       streams: { events: { maxLen: 100 } },
       ...(tracing && { telemetry: tracing.queue }),
     };
-    const backend = replicaAcks > 0 ? acknowledgedBackend(redis, queueName, replicaAcks) : createRedisBackend;
+    const backend = replicaAcks > 0 ? acknowledgedBackend(redis, queueName, replicaAcks) : addingBackend(redis);
     const queue: Queue<JobData> = new Queue(queueName, options, backend);
     queue.on('error', (error) => logger.debug({ error }, 'queue connection error'));
     await queue.waitUntilReady();

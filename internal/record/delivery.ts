@@ -3,8 +3,8 @@ import { sql } from '../store/sql.ts';
 import { when } from './conditions.ts';
 import { readAs } from './read-as.ts';
 
-/** A webhook of an organization, without its secret. */
-export interface WebhookState {
+/** A channel of an organization, without its secret. */
+export interface ChannelState {
   namespace: string;
   name: string;
   /** The host of its address. */
@@ -14,11 +14,11 @@ export interface WebhookState {
   failing_since: string | null;
 }
 
-/** A notification to a webhook. */
+/** A notification to a channel. */
 export interface Delivery {
   id: string;
   /** Namespace and name. */
-  webhook: string;
+  channel: string;
   automation: string;
   /** Such as `automation.missing`. */
   kind: string;
@@ -48,7 +48,7 @@ export function listDeliveries(
   const ofAutomation = when(automationId, (id) => sql`and automation_id = ${id}::uuid`);
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<DeliveryRow>`
-      select id, webhook_namespace || '/' || webhook_name as webhook, automation_id as automation,
+      select id, channel_namespace || '/' || channel_name as channel, automation_id as automation,
         replace(event ->> 'type', 'dev.runledger.', '') as kind, created_at, attempts, delivered_at, given_up_at,
         last_error as error
       from deliveries where organization = ${organization} ${sql.join(ofAutomation, sql` `)}
@@ -63,11 +63,11 @@ export function listDeliveries(
   });
 }
 
-/** The webhooks of an organization, by name. */
-export function listWebhooks(db: Database, organization: string): Promise<WebhookState[]> {
+/** The channels of an organization, by name. */
+export function listChannels(db: Database, organization: string): Promise<ChannelState[]> {
   return readAs(db, organization, async (trx) => {
     const rows = await trx
-      .selectFrom('webhooks')
+      .selectFrom('channels')
       .select(['namespace', 'name', 'url', 'kinds', 'failing_since'])
       .where('organization', '=', organization)
       .orderBy('namespace')

@@ -7,7 +7,7 @@ import { countErrors } from './count-errors.ts';
 import { countExecutions } from './count-executions.ts';
 import { countRunningOf } from './count-running-of.ts';
 import { listDeclarations } from './declaration.ts';
-import { listDeliveries, listWebhooks } from './delivery.ts';
+import { listDeliveries, listChannels } from './delivery.ts';
 import { exportEvents } from './export-events.ts';
 import type { SearchOptions } from './fill-page.ts';
 import type { EventFilters } from './filters.ts';
@@ -117,7 +117,7 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     listActsOn: bound(listActsOn),
     listAcknowledged: bound(listAcknowledged),
     listDeliveries: bound(listDeliveries),
-    listWebhooks: bound(listWebhooks),
+    listChannels: bound(listChannels),
     getCheckpoint: bound(getCheckpoint),
     getSignedCheckpoint: bound(getSignedCheckpoint),
     listActs: bound(listActs),

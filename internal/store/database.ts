@@ -36,7 +36,7 @@ import type {
   TokensTable,
   TokenUsesTable,
 } from './tables/owners-tables.ts';
-import type { WebhooksTable } from './tables/webhooks-table.ts';
+import type { ChannelsTable } from './tables/channels-table.ts';
 
 /** The tables, as queries see them. */
 export interface Tables {
@@ -49,7 +49,7 @@ export interface Tables {
   access_log: AccessLogTable;
   acts: ActsTable;
   automations: AutomationsTable;
-  webhooks: WebhooksTable;
+  channels: ChannelsTable;
   alerts: AlertsTable;
   alert_notices: AlertNoticesTable;
   deliveries: DeliveriesTable;

@@ -5,11 +5,11 @@ import type { Database } from './database.ts';
 /**
  * The role of every read query (docs/design/reading.md). A console whose user is in this role
  * can also keep sessions, read its keys, append to the access log and to owners' acts, and send tests
- * of webhooks.
+ * of channels.
  */
 export const readerRole = 'runledger_reader';
 
-/** Stands for the automation in a notification about none: a test of a webhook. */
+/** Stands for the automation in a notification about none: a test of a channel. */
 export const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /** The tables that the role reads: rows of one organization. */
@@ -19,7 +19,7 @@ const readTables = [
   'executions',
   'running_executions',
   'automations',
-  'webhooks',
+  'channels',
   'alerts',
   'alert_notices',
   'deliveries',
@@ -70,7 +70,7 @@ const readerRoleCanLogIn = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
 )`;
 
-/** True if the role can put tests of webhooks into the outbox, and acts into logs. */
+/** True if the role can put tests of channels into the outbox, and acts into logs. */
 const readerRoleCanTest = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)}
     and has_table_privilege(oid, to_regclass('deliveries'), 'INSERT')

@@ -115,7 +115,7 @@ CREATE TABLE public.alerts (
     resolved_at timestamp(3) with time zone,
     resolved_reason text,
     declared jsonb,
-    told_webhooks jsonb,
+    told_channels jsonb,
     kept_back text,
     CONSTRAINT alerts_kept_back_check CHECK ((kept_back = ANY (ARRAY['opened'::text, 'resolved'::text]))),
     CONSTRAINT alerts_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'late'::text, 'overrunning'::text, 'failing'::text, 'lost'::text, 'unknown'::text])))
@@ -153,6 +153,22 @@ CREATE TABLE public.captured_jobs (
     started_at timestamp(3) with time zone,
     recorded text[] DEFAULT '{}'::text[] NOT NULL,
     gone_at timestamp(3) with time zone
+);
+
+CREATE TABLE public.channels (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    namespace text NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    url text NOT NULL,
+    "to" text[] NOT NULL,
+    secret_ref text NOT NULL,
+    kinds text[] NOT NULL,
+    filter jsonb NOT NULL,
+    quiet_hours jsonb,
+    allow_private boolean NOT NULL,
+    failing_since timestamp(3) with time zone,
+    open_until timestamp(3) with time zone
 );
 
 CREATE TABLE public.console_automations (
@@ -202,8 +218,8 @@ CREATE TABLE public.deliveries (
     sequence bigint NOT NULL,
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
-    webhook_namespace text NOT NULL,
-    webhook_name text NOT NULL,
+    channel_namespace text NOT NULL,
+    channel_name text NOT NULL,
     event jsonb NOT NULL,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
@@ -930,19 +946,6 @@ CREATE TABLE public.tokens (
     CONSTRAINT tokens_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text])))
 );
 
-CREATE TABLE public.webhooks (
-    organization text NOT NULL COLLATE pg_catalog."C",
-    namespace text NOT NULL,
-    name text NOT NULL,
-    url text NOT NULL,
-    secret_ref text NOT NULL,
-    kinds text[] NOT NULL,
-    filter jsonb NOT NULL,
-    allow_private boolean NOT NULL,
-    failing_since timestamp(3) with time zone,
-    open_until timestamp(3) with time zone
-);
-
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
 
 ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_0 FOR VALUES WITH (modulus 16, remainder 0);
@@ -997,6 +1000,9 @@ ALTER TABLE ONLY public.automations
 
 ALTER TABLE ONLY public.captured_jobs
     ADD CONSTRAINT captured_jobs_pkey PRIMARY KEY (uid);
+
+ALTER TABLE ONLY public.channels
+    ADD CONSTRAINT channels_pkey PRIMARY KEY (organization, namespace, name);
 
 ALTER TABLE ONLY public.console_automations
     ADD CONSTRAINT console_automations_pkey PRIMARY KEY (organization, automation_id);
@@ -1133,9 +1139,6 @@ ALTER TABLE ONLY public.token_uses
 ALTER TABLE ONLY public.tokens
     ADD CONSTRAINT tokens_pkey PRIMARY KEY (organization, digest);
 
-ALTER TABLE ONLY public.webhooks
-    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (organization, namespace, name);
-
 CREATE INDEX acts_about ON public.acts USING btree (organization, about) WHERE (about IS NOT NULL);
 
 CREATE INDEX acts_mutes ON public.acts USING btree (organization, made_at) WHERE (kind = ANY (ARRAY['mute'::text, 'unmute'::text]));
@@ -1154,11 +1157,11 @@ CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
 
-CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, webhook_namespace, webhook_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, channel_namespace, channel_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, created_at, id);
 
-CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+CREATE INDEX deliveries_of_channel ON public.deliveries USING btree (organization, channel_namespace, channel_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX deliveries_over ON public.deliveries USING btree (COALESCE(delivered_at, given_up_at)) WHERE ((delivered_at IS NOT NULL) OR (given_up_at IS NOT NULL));
 
@@ -1603,6 +1606,8 @@ ALTER TABLE public.alerts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.automations ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.channels ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.console_automations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.deliveries ENABLE ROW LEVEL SECURITY;
@@ -1618,6 +1623,8 @@ CREATE POLICY everybody ON public.alert_notices USING (true) WITH CHECK (true);
 CREATE POLICY everybody ON public.alerts USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.automations USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.channels USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.console_automations USING (true) WITH CHECK (true);
 
@@ -1643,8 +1650,6 @@ CREATE POLICY everybody ON public.rewritten_events USING (true) WITH CHECK (true
 
 CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
 
-CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
-
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_acts ENABLE ROW LEVEL SECURITY;
@@ -1669,6 +1674,8 @@ CREATE POLICY one_organization ON public.alerts AS RESTRICTIVE FOR SELECT TO run
 
 CREATE POLICY one_organization ON public.automations AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
+CREATE POLICY one_organization ON public.channels AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
 CREATE POLICY one_organization ON public.console_automations AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.deliveries AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
@@ -1691,8 +1698,6 @@ CREATE POLICY one_organization ON public.rewritten_events AS RESTRICTIVE FOR SEL
 
 CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.webhooks AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
-
 CREATE POLICY own_acts ON public.acts AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (recorded_at IS NULL)));
 
 ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
@@ -1700,5 +1705,3 @@ ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.running_executions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tests_only ON public.deliveries AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));
-
-ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;

@@ -9,8 +9,8 @@ const rulesOf = (manifests: readonly Manifest[], kind: string, of = name, namesp
   ];
 
 const ofResources = [
-  { apiGroups: ['runledger.dev'], resources: ['automations', 'webhooks'], verbs: ['list', 'watch'] },
-  { apiGroups: ['runledger.dev'], resources: ['automations/status', 'webhooks/status'], verbs: ['patch'] },
+  { apiGroups: ['runledger.dev'], resources: ['automations', 'channels'], verbs: ['list', 'watch'] },
+  { apiGroups: ['runledger.dev'], resources: ['automations/status', 'channels/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create'] },
 ];
 const ofNamespaces = { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] };
@@ -31,7 +31,7 @@ describe('chart, controller', () => {
       'ALERTMANAGER_URLS',
       'AUTOMATIONS_NAMESPACES',
       'CAPTURE_JOBS',
-      'WEBHOOK_ALLOW_PRIVATE',
+      'CHANNEL_ALLOW_PRIVATE',
     );
   });
 
@@ -63,8 +63,8 @@ describe('chart, controller', () => {
 
   it('may get the Secrets that the values name', async () => {
     const secret = (index: number, namespace: string, of: string): string[] => [
-      `controller.webhookSecrets[${index}].namespace=${namespace}`,
-      `controller.webhookSecrets[${index}].name=${of}`,
+      `controller.channelSecrets[${index}].namespace=${namespace}`,
+      `controller.channelSecrets[${index}].name=${of}`,
     ];
     const manifests = await renderWith(
       ...secret(0, 'acme', 'a'),
@@ -78,12 +78,12 @@ describe('chart, controller', () => {
     expect(rulesOf(manifests, 'Role', `${name}-secrets`, 'globex')).to.deep.equal(rules(['a']));
   });
 
-  it('reaches Alertmanager and webhooks', async () => {
+  it('reaches Alertmanager and channels', async () => {
     const urls = 'controller.alertmanagerUrls={http://a:9094,https://b}';
-    const manifests = await renderWith(urls, 'controller.webhooks.allowPrivate=true');
+    const manifests = await renderWith(urls, 'controller.channels.allowPrivate=true');
     expect(environment(manifests, 'runledger-controller')).to.include({
       ALERTMANAGER_URLS: 'http://a:9094,https://b',
-      WEBHOOK_ALLOW_PRIVATE: 'true',
+      CHANNEL_ALLOW_PRIVATE: 'true',
     });
     const { egress } = objectOf(manifests, 'NetworkPolicy', 'runledger-controller')['spec'] as {
       egress: { ports: { port: number }[]; to?: { ipBlock?: { except: string[] } }[] }[];

@@ -71,7 +71,7 @@ describe('chart, monitoring', () => {
     expect(sorted('ingest')).to.deep.equal([53, 53, 443, 6379, 6443]);
     expect(sorted('console')).to.deep.equal([53, 53, 443, 5432, 6443]);
     expect(sorted('worker')).to.deep.equal([53, 53, 5432, 6379]);
-    // To the API server, and to webhooks.
+    // To the API server, and to channels.
     expect(sorted('controller')).to.deep.equal([53, 53, 443, 443, 5432, 6379, 6443]);
     expect(policy(manifests, 'controller').ingress).to.have.length(1);
     expect(policy(manifests, 'redis').egress).to.deep.equal([]);

@@ -49,8 +49,8 @@ const rejections: Record<string, string> = {
   'controller.serviceAccount.create=false':
     'controller.serviceAccount.create=false needs an existing account: name it in controller.serviceAccount.name.',
   'controller.extraEnv[0].name=DATABASE_URL': 'controller.extraEnv sets DATABASE_URL, which the pod already has',
-  'controller.namespaces={a} controller.webhookSecrets[0].namespace=b controller.webhookSecrets[0].name=keys':
-    'controller.webhookSecrets names the namespace b, which is not in controller.namespaces: add it there.',
+  'controller.namespaces={a} controller.channelSecrets[0].namespace=b controller.channelSecrets[0].name=keys':
+    'controller.channelSecrets names the namespace b, which is not in controller.namespaces: add it there.',
   'redis.enabled=false':
     'Redis is neither bundled nor external: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',
   'externalRedis.host=redis.example.com':

@@ -72,22 +72,22 @@ const refusedAutomations: Refused[] = [
   ...refusedExpectations.map(([expectation, field, message]): Refused => [{ expect: expectation }, field, message]),
 ];
 
-const refusedWebhooks: Refused[] = [
+const refusedChannels: Refused[] = [
   [{ url: 'http://acme.example' }, 'spec.url', 'must be an address that begins with https://'],
   [{ url: 'https://' }, 'spec.url', 'must be an address that begins with https://'],
-  [
-    { url: 'https://user:password@acme.example' },
-    'spec.url',
-    'must not hold a user name or password: receivers verify the signature',
-  ],
-  [{ secretRef: undefined }, 'spec.secretRef', 'Required value'],
+  [{ url: 'https://user:password@acme.example' }, 'spec.url', 'must not hold a user name or password'],
+  [{ secretRef: undefined }, 'spec', 'secretRef: every type has it, except email'],
+  [{ type: undefined }, 'spec.type', 'Required value'],
+  [{ type: 'slack' }, 'spec', 'url: a webhook has it, and no other type'],
+  [{ to: ['ana@acme.example'] }, 'spec', 'to: an email channel has it, and no other type'],
+  [{ quietHours: { from: '22:00', to: '7' } }, 'spec.quietHours.to', 'should match'],
   [{ kinds: ['automation.mising'] }, 'spec.kinds[0]', 'Unsupported value: "automation.mising"'],
   [{ filter: { owners: ['a\u0000b'] } }, 'spec.filter.owners[0]', 'should match'],
   [{ secretRef: { name: '../configmaps/a' } }, 'spec.secretRef.name', 'should match'],
   [{ filter: { automations: ['invoices'] } }, 'spec.filter.automations[0]', 'must be a UUID'],
 ];
 
-describe('definitions of Automation and Webhook in a real API server', () => {
+describe('definitions of Automation and Channel in a real API server', () => {
   let namespace: string;
   let release: Release;
   before(async () => {
@@ -121,7 +121,14 @@ describe('definitions of Automation and Webhook in a real API server', () => {
     const text = await readFile(join(repository, 'deploy/examples/automations.yaml'), 'utf8');
     const examples = parseAllDocuments(text).map((document) => document.toJS() as Manifest & { spec: Spec });
     const own = examples.filter(({ apiVersion }) => apiVersion === 'runledger.dev/v1alpha1');
-    expect(own.map(({ kind }) => kind)).to.deep.equal(['Automation', 'Automation', 'Automation', 'Webhook']);
+    expect(own.map(({ kind }) => kind)).to.deep.equal([
+      'Automation',
+      'Automation',
+      'Automation',
+      'Channel',
+      'Channel',
+      'Channel',
+    ]);
     for (const { kind, metadata, spec } of own) {
       const { status, text: answer } = await create(kind, spec, metadata.name);
       expect(status, answer).to.equal(201);
@@ -148,9 +155,14 @@ describe('definitions of Automation and Webhook in a real API server', () => {
     });
   }
 
-  for (const [changes, field, message] of refusedWebhooks) {
-    it(`refuse a Webhook with ${JSON.stringify(changes)}`, async () => {
-      const { status, body } = await create('Webhook', { url: 'https://acme.example/hook', secretRef, ...changes });
+  for (const [changes, field, message] of refusedChannels) {
+    it(`refuse a Channel with ${JSON.stringify(changes)}`, async () => {
+      const { status, body } = await create('Channel', {
+        type: 'webhook',
+        url: 'https://acme.example/hook',
+        secretRef,
+        ...changes,
+      });
       expect(status).to.equal(422);
       expect(body['message']).to.include(`${field}: `).and.to.include(message);
     });

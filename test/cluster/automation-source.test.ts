@@ -53,7 +53,7 @@ describe('automations of a real API server', () => {
     await world.source?.idle();
   };
 
-  const conditionsOf = async (namespace: string, name: string, kind: 'Automation' | 'Webhook' = 'Automation') => {
+  const conditionsOf = async (namespace: string, name: string, kind: 'Automation' | 'Channel' = 'Automation') => {
     const { status } = await world.get(kind, namespace, name);
     return Object.fromEntries((status?.conditions ?? []).map((one) => [one.type, `${one.status} ${one.reason}`]));
   };
@@ -208,16 +208,20 @@ describe('automations of a real API server', () => {
     expect(event?.message).to.match(/^spec\.expect\.schedule: /);
   });
 
-  it('of webhooks: keys come from the Secret, and follow its rotation, with the right to get it only', async () => {
+  it('of channels: keys come from the Secret, and follow its rotation, with the right to get it only', async () => {
     const acme = await world.createNamespace('acme', 'acme');
     const [first, second] = ['a', 'b'].map((letter) => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`);
-    const webhook = { namespace: acme, name: 'hook' };
-    await world.put('Webhook', acme, 'hook', { url: 'https://acme.example/', secretRef: { name: 'keys' } });
+    const channel = { namespace: acme, name: 'hook' };
+    await world.put('Channel', acme, 'hook', {
+      type: 'webhook',
+      url: 'https://acme.example/',
+      secretRef: { name: 'keys' },
+    });
     const source = await world.start(database.db);
     const reason = (expected: string): Promise<true> =>
       until(expected, async () => {
         if (source.current() !== undefined) await tick();
-        return (await conditionsOf(acme, 'hook', 'Webhook'))['Ready'] === expected;
+        return (await conditionsOf(acme, 'hook', 'Channel'))['Ready'] === expected;
       });
     await reason('False SecretForbidden');
 
@@ -228,12 +232,12 @@ describe('automations of a real API server', () => {
     await reason('False InvalidSecret');
     await sharedCluster().admin.put(secrets, { metadata: { name: 'keys' }, stringData: { 'secret-1': first } });
     await reason('True Accepted');
-    expect(source.secretsOf(webhook)).to.deep.equal([first]);
+    expect(source.secretsOf(channel)).to.deep.equal([first]);
     await sharedCluster().admin.put(secrets, {
       metadata: { name: 'keys' },
       stringData: { 'secret-1': first, 'secret-2': second },
     });
-    await until('both keys', () => source.secretsOf(webhook).length === 2);
+    await until('both keys', () => source.secretsOf(channel).length === 2);
     expect(world.logs.lines.join('')).not.to.include(first);
   });
 
@@ -269,7 +273,11 @@ describe('automations of a real API server', () => {
           world = new DeclaredCluster(without.filter((rule) => rule.verbs.length > 0));
           const acme = await world.createNamespace('acme', 'acme');
           await world.put('Automation', acme, 'one', { automationId, expect: { schedule: '61 2 * * *' } });
-          await world.put('Webhook', acme, 'hook', { url: 'https://acme.example/', secretRef: { name: 'keys' } });
+          await world.put('Channel', acme, 'hook', {
+            type: 'webhook',
+            url: 'https://acme.example/',
+            secretRef: { name: 'keys' },
+          });
           await world.start(database.db);
           await until('a complaint', async () => {
             if (world.source?.current() !== undefined) await tick();

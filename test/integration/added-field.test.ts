@@ -160,8 +160,9 @@ describe('a field added to the table of fields', function () {
     const redis = new Redis((await emptyRedis()).url);
     try {
       const place = { redis, key: 'events' };
-      const before = new IdempotencyKeys(() => [place], 60_000, { open: 1 });
-      const after = new newer.IdempotencyKeys(() => [place], 60_000, { open: 1 });
+      const options = { all: [place], placesOf: () => [place] as const, keptMs: 60_000, callers: { open: 1 } };
+      const before = new IdempotencyKeys(options);
+      const after = new newer.IdempotencyKeys(options);
       const keyed = (key: string, event: AcceptedEvent): Keyed => ({ key: ['caller', key], events: [event] });
       const reserve = async (keys: IdempotencyKeys, key: string, event: AcceptedEvent) =>
         (await keys.reserve(keyed(key, event))) as Claim;

@@ -57,7 +57,10 @@ describe('erase, of alerts and notifications', () => {
           seen_at: new Date(),
         })
         .execute();
-      const failure = { executionId: facts.execution ?? '', error: { id: 'E2', firstLine: `${reason} for John` } };
+      const failure = {
+        executionId: facts.execution ?? '',
+        error: { id: 'E2', firstLine: `${reason} for`, firstLines: `${reason} for\nJohn` },
+      };
       await tell(...alertEvents({ change: 'opened', alert, automation: nightly }, failure, links));
     }
     for (const [executionId, errorDescription] of [
@@ -79,8 +82,8 @@ describe('erase, of alerts and notifications', () => {
   });
 
   function tell(...events: CloudEvent[]): Promise<void> {
-    const webhook = { organization: 'acme', namespace: 'a', name: 'hook' };
-    const messages = events.map((event) => ({ webhook, automationId, event }));
+    const channel = { organization: 'acme', namespace: 'a', name: 'hook' };
+    const messages = events.map((event) => ({ channel, automationId, event }));
     return database.db.transaction().execute((trx) => insertMessages(trx, messages));
   }
 

@@ -22,7 +22,7 @@ const events = Array.from({ length: 280 }, (_, at) =>
 const first = events[100]?.id ?? '';
 const erased =
   'Erased. It may also be in the backups and the server log of Postgres, in the append-only file of Redis until its ' +
-  'next rewrite, in the archive (export --recheck; objects under lock stay), and where webhooks sent it.\n';
+  'next rewrite, in the archive (export --recheck; objects under lock stay), and where channels sent it.\n';
 const changed = 'Something was lost, added or changed: 1 finding.\n';
 
 describe('erase', () => {

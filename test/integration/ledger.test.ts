@@ -5,8 +5,7 @@ import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } f
 import { readLeaf } from '../../internal/ledger/leaf.ts';
 import { readProof } from '../../internal/ledger/proof-text.ts';
 import { rootOfInclusion } from '../../internal/ledger/proofs.ts';
-import { SignedHeads } from '../../internal/ledger/memory.ts';
-import { HeadSigner } from '../../internal/ledger/signer.ts';
+import { HeadSigner, SignedHeads } from '../../internal/ledger/signer.ts';
 import { JobDecoder } from '../../internal/queue/job/job-decoder.ts';
 import { encodeJob } from '../../internal/queue/job/job-encoder.ts';
 import { getCheckpoint } from '../../internal/record/ledger.ts';

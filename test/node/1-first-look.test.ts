@@ -97,8 +97,8 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
         'automations.runledger.dev/status [patch]',
         'events [create]',
         'namespaces [list watch]',
-        'webhooks.runledger.dev [list watch]',
-        'webhooks.runledger.dev/status [patch]',
+        'channels.runledger.dev [list watch]',
+        'channels.runledger.dev/status [patch]',
       ]);
     }
     // The account of all other pods, which mount no token of it.
@@ -257,7 +257,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     expect(kept).to.deep.equal([
       'APIService /v1alpha1.runledger.dev',
       'CustomResourceDefinition /automations.runledger.dev',
-      'CustomResourceDefinition /webhooks.runledger.dev',
+      'CustomResourceDefinition /channels.runledger.dev',
       'Namespace /runledger-tokens',
       'PersistentVolume /pvc',
       'PersistentVolume /pvc',

@@ -6,7 +6,7 @@ import type { RedisServer } from './redis-server.ts';
 /** Keys in one place of a Redis. */
 export function keysIn(redis: RedisClient, more: { keptMs?: number; isFull?: () => boolean } = {}): IdempotencyKeys {
   const place = { redis, key: 'events' };
-  return new IdempotencyKeys(() => [place], more.keptMs ?? 60_000, { open: 1 }, more.isFull);
+  return new IdempotencyKeys({ all: [place], placesOf: () => [place], keptMs: 60_000, callers: { open: 1 }, ...more });
 }
 
 /** Reserves a key that can be used. */
@@ -31,6 +31,10 @@ export function keyHashes(redis: RedisServer): Promise<string[]> {
   return redis.command('keys', '*idempotency:*:*') as Promise<string[]>;
 }
 
+/** Bytes of the lease at the end of a key that is not recorded; without it, a key is longer by 4 n. */
+const leaseBytes = 6;
+const isLeased = (value: Buffer): boolean => value.length % 4 === leaseBytes % 4;
+
 /**
  * Leaves the keys as an ingest pod that died between the reservation and the acknowledgement of
  * Redis, with a lease of so many ms from now. Resolves with the number of keys.
@@ -45,10 +49,12 @@ export async function underWay(
     let keys = 0;
     for (const name of names) {
       for (const field of await redis.hkeysBuffer(name)) {
-        const value = (await redis.hgetBuffer(name, field)) ?? Buffer.alloc(6);
+        const value = (await redis.hgetBuffer(name, field)) ?? Buffer.alloc(0);
         if (!concerns(value)) continue;
-        value.writeUIntBE(Date.now() + ms, 0, 6);
-        await redis.hset(name, field, value);
+        const lease = Buffer.alloc(leaseBytes);
+        lease.writeUIntBE(Date.now() + ms, 0, leaseBytes);
+        const body = isLeased(value) ? value.subarray(0, -leaseBytes) : value;
+        await redis.hset(name, field, Buffer.concat([body, lease]));
         keys += 1;
       }
     }
@@ -64,5 +70,5 @@ export async function leasesEnd(server: RedisServer): Promise<void> {
     const ended = (lease?: string | null): string => String(Math.min(Number(lease ?? 0), Date.now() - 1));
     await server.command('hset', run, 'opening', ended(opening), 'ending', ended(ending));
   }
-  await underWay(server, -1, (value) => value.readUIntBE(0, 6) !== 2 ** 48 - 1);
+  await underWay(server, -1, isLeased);
 }

@@ -188,9 +188,9 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- define "runledger.validate.controller" -}}
 {{- include "runledger.validate.account" (dict "component" "controller" "values" .Values.controller) -}}
 {{- include "runledger.validate.env" (dict "setting" "controller.extraEnv" "own" (include "runledger.controller.env" .) "extra" .Values.controller.extraEnv) -}}
-{{- range .Values.controller.webhookSecrets -}}
+{{- range .Values.controller.channelSecrets -}}
   {{- if and $.Values.controller.namespaces (not (has .namespace $.Values.controller.namespaces)) -}}
-    {{- fail (printf "controller.webhookSecrets names the namespace %s, which is not in controller.namespaces: add it there." .namespace) -}}
+    {{- fail (printf "controller.channelSecrets names the namespace %s, which is not in controller.namespaces: add it there." .namespace) -}}
   {{- end -}}
 {{- end -}}
 {{- end -}}

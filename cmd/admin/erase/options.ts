@@ -27,7 +27,7 @@ export const erase = declare({
 
 Standard output has the records of the erasure, each a line of JSON: keep it for auditors who check exports with verify --erasures. An organization with a log needs LEDGER_MAC_KEY or LEDGER_KEY, or the log would not know the erasure. After an error, run it again.
 
-Runledger reaches its own tables only. The data may also be in Redis' append-only file until its next rewrite, in the write-ahead log and the backups of Postgres, in its server log for a row that Postgres refused, in objects of the archive (export --recheck writes days again; objects under lock stay until their date), and where webhooks sent it.`,
+Runledger reaches its own tables only. The data may also be in Redis' append-only file until its next rewrite, in the write-ahead log and the backups of Postgres, in its server log for a row that Postgres refused, in objects of the archive (export --recheck writes days again; objects under lock stay until their date), and where channels sent it.`,
 });
 
 /**

@@ -3,11 +3,11 @@ import { writeErasure } from '../../../internal/ledger/erasure.ts';
 import { macKeysOf } from '../../../internal/ledger/mac.ts';
 import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
+import { sql } from '../../../internal/store/sql.ts';
 import { countErasable, eraseEvents, type Erasable } from '../../../internal/store/erase/erase.ts';
 import { eraseTraces } from '../../../internal/store/erase/erase-traces.ts';
 import type { ErasureRequest } from '../../../internal/store/erase/erasure-scope.ts';
 import { listErasures } from '../../../internal/store/erase/list-erasures.ts';
-import { hasLedger } from '../../../internal/store/ledger/has-ledger.ts';
 import { readMove } from '../../../internal/store/organizations/move/fence.ts';
 import type { ContextOf, Run } from '../command.ts';
 import { openDatabases } from '../databases.ts';
@@ -41,7 +41,11 @@ async function requireOpen(db: Database, organization: string): Promise<void> {
 
 /** @throws if the organization has a log: an erasure outside the log excuses nothing. */
 async function requireNoLog(db: Database, organization: string): Promise<void> {
-  if (!(await hasLedger(db, organization))) return;
+  const { rows } = await sql<{ present: boolean }>`
+    select exists (select from log_trees where organization = ${organization})
+      or exists (select from log_segments where organization = ${organization}) as present
+  `.execute(db);
+  if (rows[0]?.present !== true) return;
   throw new ConfigError(`${organization} has a log: set LEDGER_MAC_KEY, so that the log knows the erasure`);
 }
 
@@ -84,7 +88,7 @@ async function eraseAll(
 /** Where else the data may be, out of reach of this command. */
 const elsewhere =
   'It may also be in the backups and the server log of Postgres, in the append-only file of Redis until its next ' +
-  'rewrite, in the archive (export --recheck; objects under lock stay), and where webhooks sent it.';
+  'rewrite, in the archive (export --recheck; objects under lock stay), and where channels sent it.';
 
 function describe({ events, executions, deadLetters }: Erasable, { text }: ErasureRequest): string {
   const letters = count(deadLetters, 'dead letter');

@@ -69,7 +69,7 @@ function told({ receiver, told_at, resolved_told_at, error }: Notice, now: numbe
   </span>`;
 }
 
-/** Deliveries to webhooks, and whether they arrived. */
+/** Deliveries to channels, and whether they arrived. */
 export function deliveryTable(
   deliveries: readonly Delivery[],
   { organization, now }: Place,
@@ -80,7 +80,7 @@ export function deliveryTable(
     <thead>
       <tr>
         <th scope="col">Result</th>
-        <th scope="col">Webhook</th>
+        <th scope="col">Channel</th>
         <th scope="col">Notification</th>
         ${nameOf && html`<th scope="col">Automation</th>`}
         <th scope="col">Made</th>
@@ -92,7 +92,7 @@ export function deliveryTable(
         (delivery) =>
           html`<tr data-row>
             <td>${result(delivery, now)}</td>
-            <td><bdi>${delivery.webhook}</bdi></td>
+            <td><bdi>${delivery.channel}</bdi></td>
             <td class="mono">${delivery.kind}</td>
             ${nameOf && html`<td>${delivery.kind !== 'test' && html`<a class="row-link" href="${site.automation(organization, delivery.automation)}"><bdi>${nameOf(delivery.automation) ?? shortenUuid(delivery.automation)}</bdi></a>`}</td>`}
             <td>${age(delivery.created_at, now)}</td>

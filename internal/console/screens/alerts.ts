@@ -8,7 +8,7 @@ import { readNames } from '../names.ts';
 import { alertTable, deliveryTable } from '../parts/history.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
-import { webhookCard } from './webhook-card.ts';
+import { channelCard } from './channel-card.ts';
 
 /** Maximum number of alerts and of deliveries per page. */
 const listed = 50;
@@ -22,7 +22,7 @@ const table = {
 } as const;
 type Query = Values<typeof table>;
 
-/** The history of alerts, who was notified, and the webhooks with their deliveries. */
+/** The history of alerts, who was notified, and the channels with their deliveries. */
 export const alerts: Screen = {
   path: '/alerts',
   answer: async (visit, console) => {
@@ -31,10 +31,10 @@ export const alerts: Screen = {
     const { open, at, id } = query;
     const after = at === undefined || id === undefined ? undefined : { openedAt: at, id };
     const isOpen = open === undefined ? undefined : open === 'true';
-    const [page, deliveries, webhooks, nameOfId] = await Promise.all([
+    const [page, deliveries, channels, nameOfId] = await Promise.all([
       console.record.listAlerts(organization, { open: isOpen }, { limit: listed, after }),
       console.record.listDeliveries(organization, listed),
-      console.record.listWebhooks(organization),
+      console.record.listChannels(organization),
       readNames(visit, console),
     ]);
     const { site } = console;
@@ -44,11 +44,11 @@ export const alerts: Screen = {
         ${choiceOf(query, visit, console)}
       </div>
       <div class="card">${page.items.length > 0 ? alertTable(page.items, visit, site, nameOfId) : nothingShown}</div>
-      ${olderLink(page, query, visit, console)} ${webhooks.length > 0 && webhookCard(webhooks, query.test, visit, site)}
+      ${olderLink(page, query, visit, console)} ${channels.length > 0 && channelCard(channels, query.test, visit, site)}
       ${
         deliveries.length > 0 &&
         html`<section class="card" aria-labelledby="deliveries-title">
-          <header><h2 id="deliveries-title">Newest deliveries to webhooks</h2></header>
+          <header><h2 id="deliveries-title">Newest deliveries to channels</h2></header>
           ${deliveryTable(deliveries, visit, site, nameOfId)}
         </section>`
       }`;

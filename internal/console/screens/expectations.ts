@@ -42,7 +42,7 @@ export async function expectations(
   ${
     deliveries.length > 0 &&
     html`<section class="card" aria-labelledby="deliveries-title">
-      <header><h2 id="deliveries-title">Newest deliveries to webhooks</h2></header>
+      <header><h2 id="deliveries-title">Newest deliveries to channels</h2></header>
       ${deliveryTable(deliveries, visit, site)}
     </section>`
   }`;

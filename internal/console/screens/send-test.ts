@@ -1,5 +1,5 @@
 import { leadTo } from '../../login/page.ts';
-import { webhookOf } from '../path-ids.ts';
+import { channelOf } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 
 /**
@@ -7,12 +7,12 @@ import type { Screen } from '../visit.ts';
  * send.
  */
 export const sendTest: Screen = {
-  path: '/webhooks/:namespace/:name/test',
+  path: '/channels/:namespace/:name/test',
   method: 'POST',
   action: 'tested',
   answer: async (visit, { site, sendTest: send }) => {
     const { ctx, organization } = visit;
-    const test = await send(organization, webhookOf(visit));
+    const test = await send(organization, channelOf(visit));
     leadTo(ctx, `${site.publicUrl.origin}${site.of(organization, 'alerts', { test })}`);
   },
 };

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry, unknownAtFirst } from '../../kit/telemet
 
 export type AutomationMetrics = ReturnType<typeof automationMetrics>;
 
-/** The metrics of declared automations and webhooks, and of their age. */
+/** The metrics of declared automations and channels, and of their age. */
 export function automationMetrics(registry: Registry) {
   const registers = [registry];
   return {
@@ -13,7 +13,7 @@ export function automationMetrics(registry: Registry) {
     }),
     refused: new Gauge({
       name: 'runledger_declarations_refused',
-      help: "Automations and webhooks that are not accepted, by reason (that of the resource's condition Ready).",
+      help: "Automations and channels that are not accepted, by reason (that of the resource's condition Ready).",
       labelNames: ['reason'] as const,
       registers,
     }),

@@ -38,8 +38,8 @@ export interface ClusterSourceTimes extends SupervisionTimes {
 }
 
 /**
- * Follows the resources `Automation` and `Webhook` of a cluster, the organizations of their
- * namespaces, and the Secrets of webhooks. It posts Events about refused resources and writes their
+ * Follows the resources `Automation` and `Channel` of a cluster, the organizations of their
+ * namespaces, and the Secrets of channels. It posts Events about refused resources and writes their
  * status.
  */
 export class ClusterDeclarationSource implements DeclarationSource {
@@ -105,8 +105,8 @@ export class ClusterDeclarationSource implements DeclarationSource {
   }
 
   secretsOf({ namespace, name }: { namespace: string; name: string }): readonly string[] {
-    const declared = this.#declarations?.webhooks.find(
-      (webhook) => webhook.namespace === namespace && webhook.name === name,
+    const declared = this.#declarations?.channels.find(
+      (channel) => channel.namespace === namespace && channel.name === name,
     );
     const found = declared && this.#secrets.keysOf(namespace, declared.secretRef);
     return found !== undefined && 'keys' in found ? found.keys : [];
@@ -159,14 +159,14 @@ export class ClusterDeclarationSource implements DeclarationSource {
 
   #take(view: ClusterView, access: ClusterAccess, end: AbortSignal): void {
     const { logger, metrics } = this.#options;
-    const { automations, webhooks, organizations, silent } = view;
+    const { automations, channels, organizations, silent } = view;
     const keysOf = (namespace: string, secret: string) => this.#secrets.keysOf(namespace, secret);
-    const { declarations, acceptances } = declare({ automations, webhooks, organizations, silent, keysOf });
+    const { declarations, acceptances } = declare({ automations, channels, organizations, silent, keysOf });
     this.#known.keep(automations);
     this.#declarations = declarations;
     this.#read = acceptances;
     this.#secrets.want(
-      new Set(declarations.webhooks.map(({ namespace, secretRef }) => `${namespace}/${secretRef}` as const)),
+      new Set(declarations.channels.map(({ namespace, secretRef }) => `${namespace}/${secretRef}` as const)),
     );
     if (this.#attempt?.access !== access) metrics.listedAt.setToCurrentTime();
     this.#attempt = { access, end };

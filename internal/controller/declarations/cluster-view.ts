@@ -12,35 +12,35 @@ interface NamespaceFacts {
   readonly silent: boolean;
 }
 
-/** The automations, webhooks and labelled namespaces of a cluster, as one attempt lists them. */
+/** The automations, channels and labelled namespaces of a cluster, as one attempt lists them. */
 export class ClusterView {
   readonly #automations: Lists<ManagedManifest, AutomationManifest>;
-  readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
+  readonly #channels: Lists<ManagedManifest, ResourceManifest>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceFacts>;
   readonly #known: KnownAutomations;
-  /** Counts webhooks; a deleted one counts until the next list. */
-  readonly #budgets = new Budgets(declaredLimits.webhooks);
+  /** Counts channels; a deleted one counts until the next list. */
+  readonly #budgets = new Budgets(declaredLimits.channels);
 
   /** @param namespaces empty for all namespaces. */
   constructor(namespaces: readonly string[], known: KnownAutomations) {
     this.#known = known;
     const resources = (plural: string) => queriesIn(namespaces, { group: `apis/${apiVersion}`, plural });
     this.#automations = new Lists(resources('Automations'));
-    this.#webhooks = new Lists(resources('Webhooks'));
+    this.#channels = new Lists(resources('Channels'));
     this.#namespaces = new Lists(namespacesQueries(namespaces, organizationLabel));
   }
 
   /** True once every list has been read. */
   get complete(): boolean {
-    return [this.#automations, this.#webhooks, this.#namespaces].every(({ complete }) => complete);
+    return [this.#automations, this.#channels, this.#namespaces].every(({ complete }) => complete);
   }
 
   get automations(): AutomationManifest[] {
     return this.#automations.objects();
   }
 
-  get webhooks(): ResourceManifest[] {
-    return this.#webhooks.objects();
+  get channels(): ResourceManifest[] {
+    return this.#channels.objects();
   }
 
   /** Namespace → organization. */
@@ -57,10 +57,10 @@ export class ClusterView {
     return silent.flatMap(({ organization }) => organization ?? []);
   }
 
-  #bounded(webhook: ResourceManifest): ResourceManifest {
-    const { uid = '', namespace = '' } = webhook.metadata ?? {};
-    if (this.#budgets.take(uid, namespace, bytesOf(webhook.spec))) return webhook;
-    return { ...webhook, spec: undefined, isLeftOut: true };
+  #bounded(channel: ResourceManifest): ResourceManifest {
+    const { uid = '', namespace = '' } = channel.metadata ?? {};
+    if (this.#budgets.take(uid, namespace, bytesOf(channel.spec))) return channel;
+    return { ...channel, spec: undefined, isLeftOut: true };
   }
 
   /** Follows everything until `end` is aborted. Rejects on the first error. */
@@ -72,7 +72,7 @@ export class ClusterView {
         following,
         (before, after) => before !== after,
       ),
-      ...this.#webhooks.follow((webhook) => this.#bounded(keep(webhook)), following),
+      ...this.#channels.follow((channel) => this.#bounded(keep(channel)), following),
       ...this.#namespaces.follow(
         (namespace): NamespaceFacts => ({
           name: namespace.metadata?.name ?? '',

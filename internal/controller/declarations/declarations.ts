@@ -1,4 +1,5 @@
 import type { AutomationSpec } from '../../expectation/automation.ts';
+import type { ChannelSpec } from '../../expectation/read-channel.ts';
 import type { ResourceKind } from './manifest.ts';
 
 /** An accepted `Automation`. */
@@ -13,18 +14,8 @@ export interface DeclaredAutomation extends AutomationSpec {
   generation: number;
 }
 
-/** What a `Webhook` declares. */
-export interface WebhookSpec {
-  url: string;
-  /** Name of the Secret that holds the signing keys, in the same namespace. */
-  secretRef: string;
-  /** If empty, all kinds about automations. */
-  kinds: string[];
-  filter: { automations?: string[]; owners?: string[] };
-}
-
-/** An accepted `Webhook`. */
-export interface DeclaredWebhook extends WebhookSpec {
+/** An accepted `Channel`. */
+export interface DeclaredChannel extends ChannelSpec {
   organization: string;
   namespace: string;
   name: string;
@@ -32,7 +23,7 @@ export interface DeclaredWebhook extends WebhookSpec {
 
 export interface Declarations {
   readonly automations: readonly DeclaredAutomation[];
-  readonly webhooks: readonly DeclaredWebhook[];
+  readonly channels: readonly DeclaredChannel[];
   /** Organizations without defaults: only what is declared raises alerts. */
   readonly silent?: readonly string[];
 }
@@ -58,8 +49,11 @@ export interface DeclarationSource {
    * unavailable. The tables then stay as they are.
    */
   current(): Declarations | undefined;
-  /** The signing keys of a webhook, from memory; none until its Secret is read. */
-  secretsOf(webhook: { readonly namespace: string; readonly name: string }): readonly string[];
+  /**
+   * The signing keys of a webhook, or the address of a chat and its token, from memory; none until its
+   * Secret is read.
+   */
+  secretsOf(channel: { readonly namespace: string; readonly name: string }): readonly string[];
   /** Shows that Postgres refused the declarations of these resources. */
   refuse(resources: readonly UnstoredResource[]): void;
   /**

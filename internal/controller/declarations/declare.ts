@@ -1,11 +1,11 @@
 import type { ReadAutomation } from '../../expectation/read-automation.ts';
+import { readChannel } from '../../expectation/read-channel.ts';
 import { keyOf } from '../../cluster/object.ts';
 import { storable } from '../../event/stored-text.ts';
-import type { Declarations, DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
+import type { Declarations, DeclaredAutomation, DeclaredChannel } from './declarations.ts';
 import { Budgets, bytesOf, declaredLimits } from './declared-limits.ts';
 import type { ResourceKind, ResourceManifest } from './manifest.ts';
-import { readWebhook } from './read-webhook.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import { problemOfKeys, type SigningKeys } from './signing-keys.ts';
 
 /** An `Automation` with its checked spec. `manifest` may lack the spec. */
 export interface AutomationManifest {
@@ -19,7 +19,7 @@ export interface AutomationManifest {
 /** All manifests that declare something, as they were read. */
 export interface Manifests {
   readonly automations: readonly AutomationManifest[];
-  readonly webhooks: readonly ResourceManifest[];
+  readonly channels: readonly ResourceManifest[];
   /** Namespace → organization, for the labelled namespaces. */
   readonly organizations: ReadonlyMap<string, string>;
   /** Organizations without defaults. */
@@ -51,26 +51,26 @@ export function declare(manifests: Manifests): { declarations: Declarations; acc
         : acceptAutomation(each, manifests),
     ),
   );
-  const webhooks: DeclaredWebhook[] = [];
-  const ofWebhooks = manifests.webhooks.map((manifest) =>
+  const channels: DeclaredChannel[] = [];
+  const ofChannels = manifests.channels.map((manifest) =>
     beyond.has(manifest)
-      ? refusing('Webhook', manifest)('TooMany', tooMany)
-      : acceptWebhook(manifest, manifests, webhooks),
+      ? refusing('Channel', manifest)('TooMany', tooMany)
+      : acceptChannel(manifest, manifests, channels),
   );
   return {
     declarations: {
       automations: automations.flatMap(({ automation }) => automation ?? []),
-      webhooks,
+      channels,
       silent: manifests.silent ?? [],
     },
-    acceptances: [...automations, ...ofWebhooks],
+    acceptances: [...automations, ...ofChannels],
   };
 }
 
-const tooMany = `the organization declares more than ${declaredLimits.automations} automations, ${declaredLimits.webhooks} webhooks, or 8 MiB of either`;
+const tooMany = `the organization declares more than ${declaredLimits.automations} automations, ${declaredLimits.channels} channels, or 8 MiB of either`;
 
 /** The resources beyond an organization's limits: the newest ones. */
-function beyondBounds({ automations, webhooks, organizations }: Manifests): ReadonlySet<ResourceManifest> {
+function beyondBounds({ automations, channels, organizations }: Manifests): ReadonlySet<ResourceManifest> {
   const beyond = new Set<ResourceManifest>();
   const bound = (most: number, all: readonly { manifest: ResourceManifest; bytes: number }[]): void => {
     const budgets = new Budgets(most);
@@ -82,8 +82,8 @@ function beyondBounds({ automations, webhooks, organizations }: Manifests): Read
   };
   bound(declaredLimits.automations, automations);
   bound(
-    declaredLimits.webhooks,
-    webhooks.map((manifest) => ({ manifest, bytes: bytesOf(manifest.spec) })),
+    declaredLimits.channels,
+    channels.map((manifest) => ({ manifest, bytes: bytesOf(manifest.spec) })),
   );
   return beyond;
 }
@@ -106,19 +106,22 @@ function acceptAutomation({ manifest, read }: AutomationManifest, { organization
   };
 }
 
-function acceptWebhook(manifest: ResourceManifest, manifests: Manifests, webhooks: DeclaredWebhook[]): Acceptance {
+function acceptChannel(manifest: ResourceManifest, manifests: Manifests, channels: DeclaredChannel[]): Acceptance {
   const { name = '', namespace = '' } = manifest.metadata ?? {};
-  const refused = refusing('Webhook', manifest);
+  const refused = refusing('Channel', manifest);
   const organization = manifests.organizations.get(namespace);
   if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
-  const { spec, problems } = readWebhook(manifest.spec);
+  const { spec, problems } = readChannel(manifest.spec);
   if (spec === undefined) return refused('InvalidSpec', inSpec(problems));
   // Without keys, its notifications wait in the outbox until the Secret is valid.
-  webhooks.push({ ...spec, organization, namespace, name });
+  channels.push({ ...spec, organization, namespace, name });
+  if (spec.secretRef === '') return accepted('Channel', manifest, organization);
   const keys = manifests.keysOf(namespace, spec.secretRef);
   if (keys === undefined) return refused('SecretNotRead', `Secret ${spec.secretRef} is not read yet`);
   if ('problem' in keys) return refused(keys.reason, `Secret ${spec.secretRef}: ${keys.problem}`);
-  return accepted('Webhook', manifest, organization);
+  const problem = problemOfKeys(spec.type, keys.keys);
+  if (problem !== undefined) return refused('InvalidSecret', `Secret ${spec.secretRef}: ${problem}`);
+  return accepted('Channel', manifest, organization);
 }
 
 /**

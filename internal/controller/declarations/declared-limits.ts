@@ -1,9 +1,9 @@
 /**
  * Limits of what an organization, and each of its namespaces, may declare. The controller keeps all
- * of it in memory, reads it at each change, and makes a notification for each webhook. `bytes` is
+ * of it in memory, reads it at each change, and makes a notification for each channel. `bytes` is
  * the size of the checked specs, as UTF-16.
  */
-export const declaredLimits = { automations: 10_000, webhooks: 50, bytes: 8 * 1024 * 1024 };
+export const declaredLimits = { automations: 10_000, channels: 50, bytes: 8 * 1024 * 1024 };
 
 /** The size of a checked spec. */
 export function bytesOf(spec: unknown): number {

@@ -10,7 +10,7 @@ import { signingKeysOf, type SigningKeys } from './signing-keys.ts';
 
 /** The declarations of a file. */
 export interface FileContent extends ReturnType<typeof declare> {
-  /** The signing keys of each webhook, by `namespace/name`. */
+  /** The signing keys of each channel, by `namespace/name`. */
   readonly secrets: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -21,7 +21,7 @@ export interface FileContent extends ReturnType<typeof declare> {
  */
 export function contentOf(text: string, path: string): FileContent {
   const automations: AutomationManifest[] = [];
-  const webhooks: ResourceManifest[] = [];
+  const channels: ResourceManifest[] = [];
   const organizations = new Map<string, string>();
   const silent: string[] = [];
   const secrets = new Map<string, SigningKeys>();
@@ -36,14 +36,14 @@ export function contentOf(text: string, path: string): FileContent {
     if (organization !== undefined && turnsDefaultsOff(manifest)) silent.push(organization);
     if (manifest.kind === 'Secret') secrets.set(keyOf(manifest), signingKeysOf(manifest));
     if (manifest.kind === 'Automation') automations.push(readResource(asResource(manifest)));
-    if (manifest.kind === 'Webhook') webhooks.push(asResource(manifest));
+    if (manifest.kind === 'Channel') channels.push(asResource(manifest));
   }
   // A program that is rewriting the file may have emptied it.
   if (count === 0) throw new Error(`${path}: no manifest in it`);
   const keysOf = (namespace: string, secret: string) =>
     secrets.get(`${namespace}/${secret}`) ?? { reason: 'SecretNotFound', problem: 'it is not in the file' };
-  const declared = declare({ automations, webhooks, organizations, silent, keysOf });
-  const keys = declared.declarations.webhooks.map(({ namespace, name, secretRef }) => {
+  const declared = declare({ automations, channels, organizations, silent, keysOf });
+  const keys = declared.declarations.channels.map(({ namespace, name, secretRef }) => {
     const found = keysOf(namespace, secretRef);
     return [`${namespace}/${name}`, 'keys' in found ? found.keys : []] as const;
   });
@@ -57,7 +57,7 @@ function readResource({ spec, ...manifest }: ResourceManifest): AutomationManife
 
 type NamedManifest = Manifest & KubernetesObject & { readonly metadata: { readonly name: string } };
 
-const known = { Automation: apiVersion, Webhook: apiVersion, Namespace: 'v1', Secret: 'v1' } as const;
+const known = { Automation: apiVersion, Channel: apiVersion, Namespace: 'v1', Secret: 'v1' } as const;
 
 /** Puts a manifest without a namespace into `default`, as a cluster does. */
 function inNamespace(manifest: Manifest, path: string): NamedManifest {

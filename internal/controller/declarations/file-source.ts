@@ -11,7 +11,7 @@ import { UnstoredResources } from './unstored.ts';
 
 export interface FileSourceOptions {
   /**
-   * A file of YAML documents: the same `Automation`, `Webhook`, `Namespace` and `Secret` manifests
+   * A file of YAML documents: the same `Automation`, `Channel`, `Namespace` and `Secret` manifests
    * as in a cluster.
    */
   readonly path: string;
@@ -63,8 +63,8 @@ export class FileDeclarationSource implements DeclarationSource {
     return this.#content?.declarations;
   }
 
-  secretsOf(webhook: { readonly namespace: string; readonly name: string }): readonly string[] {
-    return this.#content?.secrets.get(`${webhook.namespace}/${webhook.name}`) ?? [];
+  secretsOf(channel: { readonly namespace: string; readonly name: string }): readonly string[] {
+    return this.#content?.secrets.get(`${channel.namespace}/${channel.name}`) ?? [];
   }
 
   refuse(resources: readonly UnstoredResource[]): void {

@@ -9,9 +9,9 @@ export const organizationLabel = 'runledger.dev/organization';
 /** The annotation on a namespace that turns off the defaults of its organization with `off`. */
 export const defaultsAnnotation = 'runledger.dev/defaults';
 
-export type ResourceKind = 'Automation' | 'Webhook';
+export type ResourceKind = 'Automation' | 'Channel';
 
-/** An unchecked `Automation` or `Webhook`, from the API server or from a file. */
+/** An unchecked `Automation` or `Channel`, from the API server or from a file. */
 export interface ResourceManifest extends KubernetesObject {
   readonly spec?: unknown;
   /** True if its namespace declares too much; then it has no spec. */

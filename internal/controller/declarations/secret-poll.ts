@@ -9,7 +9,7 @@ import { signingKeysOf, type SigningKeys } from './signing-keys.ts';
 type SecretKey = `${string}/${string}`;
 
 /**
- * Reads the Secrets that webhooks name, again after each interval. It needs the right to get these
+ * Reads the Secrets that channels name, again after each interval. It needs the right to get these
  * Secrets only; a watch would need the right to list every Secret of the namespace.
  */
 export class SecretPoll {

@@ -3,7 +3,7 @@ import type { Failed, Turns } from '../../store/apart.ts';
 import { slices } from '../../store/partitions/slices.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
-import type { DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
+import type { DeclaredAutomation, DeclaredChannel } from './declarations.ts';
 import { identityOf } from './health.ts';
 
 /** Number of rows read or written at once, which bounds the memory of a tick. */
@@ -169,41 +169,49 @@ export async function syncSilent(trx: Transaction<Tables>, silent: readonly stri
 }
 
 /**
- * Makes the table `webhooks` equal to the declarations. Resolves with those that Postgres refuses.
+ * Makes the table `channels` equal to the declarations. Resolves with those that Postgres refuses.
  */
-export async function syncWebhooks(
+export async function syncChannels(
   trx: Transaction<Tables>,
-  webhooks: readonly DeclaredWebhook[],
+  channels: readonly DeclaredChannel[],
   turns: Turns,
-): Promise<Failed<DeclaredWebhook>[]> {
+): Promise<Failed<DeclaredChannel>[]> {
   await sql`
-    delete from webhooks where (organization, namespace, name) not in (
+    delete from channels where (organization, namespace, name) not in (
       select * from unnest(
-        ${webhooks.map(({ organization }) => organization)}::text[],
-        ${webhooks.map(({ namespace }) => namespace)}::text[], ${webhooks.map(({ name }) => name)}::text[]
+        ${channels.map(({ organization }) => organization)}::text[],
+        ${channels.map(({ namespace }) => namespace)}::text[], ${channels.map(({ name }) => name)}::text[]
       )
     )
   `.execute(trx);
-  const refused: Failed<DeclaredWebhook>[] = [];
-  for (const part of slices(webhooks, sliceSize)) {
-    refused.push(...(await turns.runEach(trx, part, (some) => upsertWebhooks(trx, some))));
+  const refused: Failed<DeclaredChannel>[] = [];
+  for (const part of slices(channels, sliceSize)) {
+    refused.push(...(await turns.runEach(trx, part, (some) => upsertChannels(trx, some))));
   }
   return refused;
 }
 
-async function upsertWebhooks(trx: Transaction<Tables>, webhooks: readonly DeclaredWebhook[]): Promise<void> {
-  const rows = webhooks.map(({ secretRef, ...webhook }) => ({ ...webhook, secret_ref: secretRef }));
-  // WEBHOOK_ALLOW_PRIVATE applies to all of them. A changed address is tried immediately.
+const sameReceiver = sql`(old.url, old."to", old.secret_ref) is not distinct from
+  (excluded.url, excluded."to", excluded.secret_ref)`;
+
+async function upsertChannels(trx: Transaction<Tables>, channels: readonly DeclaredChannel[]): Promise<void> {
+  const rows = channels.map(({ secretRef, quietHours, ...channel }) => ({
+    ...channel,
+    secret_ref: secretRef,
+    quiet_hours: quietHours,
+  }));
+  // CHANNEL_ALLOW_PRIVATE applies to all of them. A changed address is tried immediately.
   await sql`
-    insert into webhooks as old (organization, namespace, name, url, secret_ref, kinds, filter, allow_private)
-    select organization, namespace, name, url, secret_ref, kinds, filter, true
+    insert into channels as old (organization, namespace, name, type, url, "to", secret_ref, kinds, filter, quiet_hours,
+      allow_private)
+    select organization, namespace, name, type, url, "to", secret_ref, kinds, filter, nullif(quiet_hours, 'null'), true
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, namespace text,
-      name text, url text, secret_ref text, kinds text[], filter jsonb)
+      name text, type text, url text, "to" text[], secret_ref text, kinds text[], filter jsonb, quiet_hours jsonb)
     on conflict (organization, namespace, name) do update set
-      url = excluded.url, secret_ref = excluded.secret_ref, kinds = excluded.kinds, filter = excluded.filter,
-      failing_since = case when old.url = excluded.url then old.failing_since end,
-      open_until = case when old.url = excluded.url then old.open_until end
-    where (old.url, old.secret_ref, old.kinds, old.filter)
-      is distinct from (excluded.url, excluded.secret_ref, excluded.kinds, excluded.filter)
+      type = excluded.type, url = excluded.url, "to" = excluded."to", quiet_hours = excluded.quiet_hours, secret_ref = excluded.secret_ref, kinds = excluded.kinds, filter = excluded.filter,
+      failing_since = case when ${sameReceiver} then old.failing_since end,
+      open_until = case when ${sameReceiver} then old.open_until end
+    where (old.type, old.url, old."to", old.secret_ref, old.kinds, old.filter, old.quiet_hours) is distinct from
+      (excluded.type, excluded.url, excluded."to", excluded.secret_ref, excluded.kinds, excluded.filter, excluded.quiet_hours)
   `.execute(trx);
 }

@@ -1,13 +1,13 @@
 import { together, type Failed, type Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
-import type { Declarations, DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
-import { syncAutomations, syncSilent, syncWebhooks } from './sync-tables.ts';
+import type { Declarations, DeclaredAutomation, DeclaredChannel } from './declarations.ts';
+import { syncAutomations, syncSilent, syncChannels } from './sync-tables.ts';
 
 /** The declarations that Postgres refuses. */
 export interface Unstored {
   readonly automations: readonly Failed<DeclaredAutomation>[];
-  readonly webhooks: readonly Failed<DeclaredWebhook>[];
+  readonly channels: readonly Failed<DeclaredChannel>[];
 }
 
 /**
@@ -18,7 +18,7 @@ export interface Unstored {
 export class TableSync {
   /** The last declarations that the table was equal to, and its digest then. */
   #automations: { declared: Declarations['automations']; digest: string } | undefined;
-  #webhooks: { declared: Declarations['webhooks']; digest: string } | undefined;
+  #channels: { declared: Declarations['channels']; digest: string } | undefined;
 
   /**
    * Runs in the transaction of a tick. Rules whose meaning changed hold from `now` on. Resolves
@@ -26,18 +26,18 @@ export class TableSync {
    */
   async run(
     trx: Transaction<Tables>,
-    { automations, webhooks, silent = [] }: Declarations,
+    { automations, channels, silent = [] }: Declarations,
     now: Date,
     turns: Turns = together,
   ): Promise<Unstored> {
-    const unstored = { automations: [] as Failed<DeclaredAutomation>[], webhooks: [] as Failed<DeclaredWebhook>[] };
+    const unstored = { automations: [] as Failed<DeclaredAutomation>[], channels: [] as Failed<DeclaredChannel>[] };
     if (this.#automations?.declared !== automations || this.#automations.digest !== (await digestOf(trx, versions))) {
       unstored.automations = await syncAutomations(trx, automations, now, turns);
       this.#automations = { declared: automations, digest: await digestOf(trx, versions) };
     }
-    if (this.#webhooks?.declared !== webhooks || this.#webhooks.digest !== (await digestOf(trx, contents))) {
-      unstored.webhooks = await syncWebhooks(trx, webhooks, turns);
-      this.#webhooks = { declared: webhooks, digest: await digestOf(trx, contents) };
+    if (this.#channels?.declared !== channels || this.#channels.digest !== (await digestOf(trx, contents))) {
+      unstored.channels = await syncChannels(trx, channels, turns);
+      this.#channels = { declared: channels, digest: await digestOf(trx, contents) };
     }
     await syncSilent(trx, silent);
     return unstored;
@@ -46,7 +46,8 @@ export class TableSync {
 
 const versions = sql`concat_ws('/', organization, automation_id, namespace, name, uid, generation) as text
   from automations where declared`;
-const contents = sql`concat_ws('/', organization, namespace, name, url, secret_ref, kinds, filter) as text from webhooks`;
+const contents = sql`concat_ws('/', organization, namespace, name, type, url, "to", secret_ref, kinds, filter,
+  quiet_hours) as text from channels`;
 
 /** A digest that changes with any of the texts. */
 async function digestOf(trx: Transaction<Tables>, texts: typeof versions): Promise<string> {

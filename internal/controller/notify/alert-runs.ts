@@ -7,11 +7,12 @@ import { sql, type Transaction } from '../../store/sql.ts';
 export interface AlertRun {
   executionId: string;
   /** Undefined if it has no ERROR. */
-  error: { id: string; firstLine: string } | undefined;
+  error: { id: string; firstLine: string; firstLines: string } | undefined;
 }
 
-/** Maximum length of an error's first line, in characters. */
+/** Maximum length of an error's first line, in characters, and number of its first lines. */
 const longestLine = 300;
+const mostLines = 5;
 
 /** Finds the runs that alerts are about, by the id of the alert. */
 export async function runsOfAlerts(
@@ -43,15 +44,19 @@ export async function runsOfAlerts(
     where x.failed_at is not null
   `.execute(db);
   const errors = new Map(
-    rows.map((row) => [row.id, { id: row.error_id, firstLine: firstLineOf(row.error_description) }]),
+    rows.map((row) => {
+      const [firstLine = '', ...others] = linesOf(row.error_description);
+      return [row.id, { id: row.error_id, firstLine, firstLines: [firstLine, ...others].join('\n') }];
+    }),
   );
   return new Map(about.map(({ id, executionId }) => [id, { executionId, error: errors.get(id) }]));
 }
 
-/** The first line that is not blank. */
-function firstLineOf(text: string): string {
-  const lines = text.split(/[\n\r\u2028\u2029]/);
-  const line = lines.find((each) => each.trim() !== '' && !isLineOfCut(each)) ?? '';
-  const trimmed = line.trim();
-  return trimmed.length > longestLine ? `${trimmed.slice(0, longestLine - 1).toWellFormed()}…` : trimmed;
+/** The first lines that are not blank. */
+function linesOf(text: string): string[] {
+  const lines = text.split(/[\n\r\u2028\u2029]/).filter((each) => each.trim() !== '' && !isLineOfCut(each));
+  return lines.slice(0, mostLines).map((line) => {
+    const trimmed = line.trim();
+    return trimmed.length > longestLine ? `${trimmed.slice(0, longestLine - 1).toWellFormed()}…` : trimmed;
+  });
 }

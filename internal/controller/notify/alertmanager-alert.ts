@@ -1,7 +1,7 @@
 import type { Blindness } from '../../expectation/transition.ts';
-import type { AlertKind } from '../../expectation/verdict.ts';
 import type { ConsoleLinks } from './links.ts';
 import type { Labels, ToldAlert } from './told-alerts.ts';
+import { summaries } from './told-message.ts';
 
 /** An alert in the form of Alertmanager's API v2. */
 export interface AlertmanagerAlert {
@@ -22,16 +22,6 @@ const aliveMs = 3 * 86_400_000;
 const mostSentences = 10;
 
 const runbooks = 'https://github.com/runledger/runledger/blob/main/docs/operate/runbooks';
-
-/** A short summary of each kind of alert. */
-const sentences: Record<AlertKind, string> = {
-  missing: 'did not start when it should',
-  late: 'started late',
-  overrunning: 'runs longer than it should',
-  failing: 'is failing',
-  lost: 'has a run that never ended',
-  unknown: 'may not have started: the record has a gap',
-};
 
 /** The identity of an alert in Alertmanager. */
 export function keyOf(labels: Labels): string {
@@ -101,7 +91,7 @@ function alertOf(
   return {
     labels,
     annotations: {
-      summary: `${named} ${sentences[kind]}`,
+      summary: `${named} ${summaries[kind]}`,
       description: sentencesOf(alerts),
       ...(automation && { expected: automation.expected, ...linksOf(automation.links) }),
       console: page,

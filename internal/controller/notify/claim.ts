@@ -1,22 +1,31 @@
 import type { Database } from '../../store/database.ts';
 import { sql } from '../../store/sql.ts';
-import type { CloudEvent } from './cloud-event.ts';
-import { dueOfWebhook, inLine } from './park.ts';
+import { dueOfChannel, inLine } from './park.ts';
+import type { Told } from './told-message.ts';
+import type { ChannelsTable } from '../../store/tables/channels-table.ts';
 
-/** The key of a webhook. */
-export interface WebhookRef {
+/** The key of a channel. */
+export interface ChannelRef {
   organization: string;
   namespace: string;
   name: string;
 }
 
-/** A delivery that this process may attempt, and its webhook. */
-export interface Claim extends WebhookRef {
+/**
+ * What this process may attempt: one delivery to a webhook, or one message to people about all that
+ * a channel has not been told.
+ */
+export interface Claim extends ChannelRef, Told {
+  /** That of the first delivery, the same at each attempt. */
   id: string;
+  /** All of its deliveries. */
+  ids: string[];
+  /** The automation of the first delivery. */
   automation_id: string;
+  type: ChannelsTable['type'];
   url: string;
+  to: string[];
   allow_private: boolean;
-  event: CloudEvent;
   /** The number of this attempt; the first is 1. */
   attempts: number;
 }
@@ -26,7 +35,7 @@ export interface Slots {
   /** Shared by all organizations. */
   shared: number;
   ofOrganization: number;
-  ofWebhook: number;
+  ofChannel: number;
   /**
    * An organization without an attempt in progress may exceed the shared slots by one, up to this
    * total.
@@ -36,75 +45,104 @@ export interface Slots {
 
 export interface ClaimOptions {
   slots: Slots;
-  /** The webhooks with attempts in progress, and how many. */
-  underWay: readonly { webhook: WebhookRef; count: number }[];
+  /** The channels with attempts in progress, and how many. */
+  underWay: readonly { channel: ChannelRef; count: number }[];
+  /** Channels that nobody may disturb now. */
+  quiet?: readonly ChannelRef[];
   /** The lease of a claim, in ms. Afterwards the delivery is due again: its process has died. */
   leaseMs: number;
 }
 
+/** Maximum number of deliveries that one message to people tells, and that it names. */
+const mostTogether = sql.lit(20_000);
+const mostNamed = sql.lit(10);
+
 /**
  * Claims due deliveries, for any number of processes. A claim moves the time of the next attempt,
  * so no transaction stays open during the attempt, and a process that dies holds nothing. Only the
- * oldest delivery of each automation and webhook is due. A failing webhook has only one due
+ * oldest delivery of each automation and channel is due. A failing channel has only one due
  * delivery, after its circuit closes. Concurrent processes get different deliveries: each skips the
  * rows that another one has locked.
  *
+ * People are told of everything that is due in one message, and hear no other until it has ended.
+ *
  * Organizations take turns: the one with the fewest attempts in progress is next, and within it the
- * webhook with the fewest.
+ * channel with the fewest.
  */
-export async function claimDue(db: Database, { slots, underWay, leaseMs }: ClaimOptions): Promise<Claim[]> {
+export async function claimDue(db: Database, { slots, underWay, quiet = [], leaseMs }: ClaimOptions): Promise<Claim[]> {
   const all = underWay.reduce((sum, { count }) => sum + count, 0);
   const lease = sql`now() + ${leaseMs} * interval '1 millisecond'`;
   const { rows } = await sql<Claim>`
     with under_way as (
       select * from unnest(
-        ${underWay.map(({ webhook }) => webhook.organization)}::text[],
-        ${underWay.map(({ webhook }) => webhook.namespace)}::text[],
-        ${underWay.map(({ webhook }) => webhook.name)}::text[], ${underWay.map(({ count }) => count)}::integer[]
-      ) as u (organization, namespace, name, of_webhook)
-    ), failing as (
-      select organization, namespace, name from webhooks
-      where failing_since is not null and (open_until is null or open_until <= now()) for update skip locked
+        ${underWay.map(({ channel }) => channel.organization)}::text[],
+        ${underWay.map(({ channel }) => channel.namespace)}::text[],
+        ${underWay.map(({ channel }) => channel.name)}::text[], ${underWay.map(({ count }) => count)}::integer[]
+      ) as u (organization, namespace, name, of_channel)
+    ), alone as (
+      select organization, namespace, name from channels
+      where (failing_since is not null or type <> 'webhook') and (open_until is null or open_until <= now())
+        and (organization, namespace, name) not in (select * from unnest(
+          ${quiet.map(({ organization }) => organization)}::text[], ${quiet.map(({ namespace }) => namespace)}::text[],
+          ${quiet.map(({ name }) => name)}::text[]
+        ))
+      for update skip locked
     ), free as (
-      select w.*, coalesce(of_webhook, 0) as of_webhook, coalesce(of_organization, 0) as of_organization
-      from webhooks w left join under_way using (organization, namespace, name)
-        left join (select organization, sum(of_webhook) as of_organization from under_way group by 1) o using (organization)
+      select w.*, coalesce(of_channel, 0) as of_channel, coalesce(of_organization, 0) as of_organization
+      from channels w left join under_way using (organization, namespace, name)
+        left join (select organization, sum(of_channel) as of_organization from under_way group by 1) o using (organization)
       where (w.open_until is null or w.open_until <= now())
-        and (w.failing_since is null or (w.organization, w.namespace, w.name) in (select * from failing))
-        and coalesce(of_webhook, 0) < ${slots.ofWebhook}::integer
+        and (w.failing_since is null and w.type = 'webhook' or (w.organization, w.namespace, w.name) in (select * from alone))
+        and coalesce(of_channel, 0) < ${slots.ofChannel}::integer
         and coalesce(of_organization, 0) < ${slots.ofOrganization}::integer
     ), due as (
-      select d.id, d.next_attempt_at, w.organization, w.url, w.allow_private, w.failing_since, w.of_organization,
-        w.of_webhook + row_number() over (
+      select d.id, d.next_attempt_at, w.organization, w.namespace, w.name, w.type, w.failing_since, w.of_organization,
+        w.of_channel + row_number() over (
           partition by w.organization, w.namespace, w.name order by d.next_attempt_at, d.sequence
         ) as place
       from free w cross join lateral (
-        select d.* from (${dueOfWebhook}) d
+        select d.* from (${dueOfChannel}) d
         cross join lateral (select e.id from deliveries e where ${inLine} order by e.sequence limit 1) oldest
         cross join lateral (
           select from deliveries e where e.id = d.id and e.delivered_at is null and e.given_up_at is null
             and e.next_attempt_at <= now() for update skip locked
         ) locked
-        where oldest.id = d.id limit ${slots.ofWebhook}::integer
+        where oldest.id = d.id limit ${slots.ofChannel}::integer
       ) d
     ), placed as (
       select *, of_organization + row_number() over (partition by organization order by place, next_attempt_at) as turn
-      from due where case when failing_since is null then place <= ${slots.ofWebhook}::integer else place = 1 end
+      from due where case when failing_since is null and type = 'webhook' then place <= ${slots.ofChannel}::integer else place = 1 end
     ), numbered as (
       select *, ${all}::integer + row_number() over (order by turn, next_attempt_at) as slot
       from placed where turn <= ${slots.ofOrganization}::integer
     ), chosen as (
-      select id, url, allow_private from numbered
+      select id, organization, namespace, name, type from numbered
       where slot <= ${slots.shared}::integer or (turn = 1 and slot <= ${slots.total}::integer)
+    ), together as (
+      select d.id from chosen w cross join lateral (
+        select d.id from deliveries d
+        where (d.organization, d.channel_namespace, d.channel_name) = (w.organization, w.namespace, w.name)
+          and d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
+        order by d.next_attempt_at, d.sequence limit ${mostTogether}
+      ) d
+      where w.type <> 'webhook'
     ), claimed as (
       update deliveries set attempts = attempts + 1, next_attempt_at = ${lease}
-      where id = any(array(select id from chosen))
-      returning id, organization, automation_id, webhook_namespace as namespace, webhook_name as name, event, attempts
+      where id = any(array(select id from chosen union select id from together))
+      returning id, organization, automation_id, channel_namespace as namespace, channel_name as name, event, attempts, sequence
     ), closed as (
-      update webhooks w set open_until = ${lease} from claimed c
-      where (w.organization, w.namespace, w.name) = (c.organization, c.namespace, c.name) and w.failing_since is not null
+      update channels w set open_until = ${lease} from chosen c
+      where (w.organization, w.namespace, w.name) = (c.organization, c.namespace, c.name)
+        and (w.failing_since is not null or w.type <> 'webhook')
     )
-    select * from claimed join chosen using (id)
+    select (array_agg(c.id order by c.sequence))[1] as id, array_agg(c.id order by c.sequence)::text[] as ids,
+      (array_agg(c.automation_id order by c.sequence))[1] as automation_id, w.organization, w.namespace, w.name,
+      w.type, w.url, w."to", w.allow_private, to_jsonb((array_agg(c.event order by c.sequence))[1:${mostNamed}]) as events,
+      count(*)::integer as count, max(c.attempts) as attempts,
+      (count(*) filter (where c.event ->> 'type' in ('dev.runledger.automation.resolved', 'dev.runledger.execution.succeeded',
+        'dev.runledger.execution.started', 'dev.runledger.test')))::integer as good
+    from claimed c join channels w using (organization, namespace, name)
+    group by case when w.type = 'webhook' then c.id end, w.organization, w.namespace, w.name
   `.execute(db);
   return rows;
 }

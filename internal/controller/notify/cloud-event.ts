@@ -4,12 +4,12 @@ import type { AlertRun } from './alert-runs.ts';
 import type { ExecutionStep } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
 
-/** A kind of notification, as the resource `Webhook` names it. */
+/** A kind of notification, as the resource `Channel` names it. */
 export type NotificationKind = `automation.${Alert['kind'] | 'resolved'}` | `execution.${ExecutionStep['state']}`;
 
 /**
  * A notification as a CloudEvent 1.0 in JSON (https://cloudevents.io). `id` is the same for each
- * webhook that gets it.
+ * channel that gets it.
  */
 export interface CloudEvent {
   specversion: '1.0';
@@ -68,7 +68,7 @@ export function executionEvent(
   };
 }
 
-/** The event of a test, which shows that a webhook works. */
+/** The event of a test, which shows that a channel works. */
 export function testEvent(organization: string, links: ConsoleLinks): CloudEvent {
   return {
     ...envelope('test', organization, new Date(), links),
@@ -100,6 +100,7 @@ function runOf({ organization, automationId }: Alert, { executionId, error }: Al
     console: links.execution(organization, automationId, executionId),
     error_id: error?.id ?? null,
     error: error?.firstLine ?? null,
+    error_lines: error?.firstLines ?? null,
   };
 }
 

@@ -9,7 +9,7 @@ import { executionSteps, type ExecutionStep, type StepsUntil } from './execution
 import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
 import { Mutes } from '../mutes.ts';
-import { asksFor, asksForOfOwner, type Webhook } from './webhook-choice.ts';
+import { asksFor, asksForOfOwner, type Channel } from './channel-choice.ts';
 
 /** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
 const mostSteps = 5_000;
@@ -71,18 +71,18 @@ async function enqueueSteps(
   links: ConsoleLinks,
   turns: Turns,
 ): Promise<Enqueued['behind']> {
-  const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
-  const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
+  const channels = await trx.selectFrom('channels').selectAll().execute();
+  const asking = channels.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
   if (asking.length === 0) return new Map();
   const mutes = await Mutes.read(trx, before.until.getTime());
   const behind = new Map<string, string>();
-  for (const [organization, own] of Map.groupBy(asking, (webhook) => webhook.organization)) {
+  for (const [organization, own] of Map.groupBy(asking, (channel) => channel.organization)) {
     const from = new Date(before.behind.get(organization) ?? before.until);
     const isHeld = held?.organizations.includes(organization) === true;
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
     const [until = from] = await turns.run(trx, [{ organization }], async () => {
       const steps = await executionSteps(trx, organization, { from, to, most: mostSteps });
-      return enqueueOf(trx, organization, steps, { webhooks: own, mutes, links });
+      return enqueueOf(trx, organization, steps, { channels: own, mutes, links });
     });
     if (until < watermark) behind.set(organization, until.toISOString());
   }
@@ -94,7 +94,7 @@ async function enqueueOf(
   trx: Transaction<Tables>,
   organization: string,
   { steps, until }: StepsUntil,
-  { webhooks, mutes, links }: { webhooks: readonly Webhook[]; mutes: Mutes; links: ConsoleLinks },
+  { channels, mutes, links }: { channels: readonly Channel[]; mutes: Mutes; links: ConsoleLinks },
 ): Promise<Date> {
   if (steps.length === 0) return until;
   const ids = [...new Set(steps.map(({ automationId }) => automationId))];
@@ -106,7 +106,7 @@ async function enqueueOf(
     .execute();
   const automations = new Map(declared.map((row) => [row.automation_id, declaredOf(row)]));
   const messages: Message[] = [];
-  /** The start of which a message's webhook must have been told. */
+  /** The start of which a message's channel must have been told. */
   const starts = new Map<Message, string>();
   let last: Date | undefined;
   for (const step of steps) {
@@ -119,13 +119,13 @@ async function enqueueOf(
     if (mutes.until({ organization, automationId }, step.at.getTime()) !== undefined) continue;
     const kind = `execution.${state}`;
     const event = executionEvent(step, organization, automation, links);
-    for (const webhook of webhooks) {
-      const message = { webhook, automationId, event };
-      if (asksFor(webhook, [kind], subject)) {
-        messages.push(state === 'started' ? { ...message, id: startId(webhook, step) } : message);
-      } else if (state !== 'started' && asksForOfOwner(webhook, [kind, 'execution.started'], automationId)) {
+    for (const channel of channels) {
+      const message = { channel, automationId, event };
+      if (asksFor(channel, [kind], subject)) {
+        messages.push(state === 'started' ? { ...message, id: startId(channel, step) } : message);
+      } else if (state !== 'started' && asksForOfOwner(channel, [kind, 'execution.started'], automationId)) {
         messages.push(message);
-        starts.set(message, startId(webhook, step));
+        starts.set(message, startId(channel, step));
       }
     }
   }
@@ -139,8 +139,8 @@ async function enqueueOf(
   return isWhole || last === undefined ? until : last;
 }
 
-/** The id of the message that tells a webhook of the start of an execution. */
-function startId({ organization, namespace, name }: Webhook, { automationId, executionId }: ExecutionStep): string {
+/** The id of the message that tells a channel of the start of an execution. */
+function startId({ organization, namespace, name }: Channel, { automationId, executionId }: ExecutionStep): string {
   const start = [organization, namespace, name, automationId, executionId];
   return uuid5(urlNamespace, `urn:runledger:started:${JSON.stringify(start)}`);
 }

@@ -107,7 +107,7 @@ function listOf(subnets: readonly Subnet[], type: IPVersion): BlockList {
 }
 
 /**
- * The addresses that webhooks must not connect to. `allowPrivate` permits private networks and this
+ * The addresses that channels must not connect to. `allowPrivate` permits private networks and this
  * host, but still no metadata service of a cloud provider, whatever address leads there.
  */
 export function forbiddenAddresses(allowPrivate: boolean): BlockList {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Tables } from '../../store/database.ts';
 import type { Transaction } from '../../store/sql.ts';
 import type { CloudEvent } from './cloud-event.ts';
-import type { Webhook } from './webhook-choice.ts';
+import type { Channel } from './channel-choice.ts';
 
-/** A notification for a webhook. */
+/** A notification for a channel. */
 export interface Message {
   /** Random unless given. A message whose id is in the outbox is not added again. */
   id?: string | undefined;
-  webhook: Pick<Webhook, 'organization' | 'namespace' | 'name'>;
+  channel: Pick<Channel, 'organization' | 'namespace' | 'name'>;
   automationId: string;
   event: CloudEvent;
 }
@@ -19,12 +19,12 @@ const batch = 1_000;
 /** Inserts messages in this order, in which they are delivered. */
 export async function insertMessages(trx: Transaction<Tables>, messages: readonly Message[]): Promise<void> {
   for (let from = 0; from < messages.length; from += batch) {
-    const rows = messages.slice(from, from + batch).map(({ id = randomUUID(), webhook, automationId, event }) => ({
+    const rows = messages.slice(from, from + batch).map(({ id = randomUUID(), channel, automationId, event }) => ({
       id,
-      organization: webhook.organization,
+      organization: channel.organization,
       automation_id: automationId,
-      webhook_namespace: webhook.namespace,
-      webhook_name: webhook.name,
+      channel_namespace: channel.namespace,
+      channel_name: channel.name,
       event: JSON.stringify(event),
     }));
     await trx

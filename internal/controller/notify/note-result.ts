@@ -1,7 +1,7 @@
 import type { Database } from '../../store/database.ts';
 import { isWaiting } from '../../store/parked-deliveries.ts';
 import { sql } from '../../store/sql.ts';
-import type { Claim, WebhookRef } from './claim.ts';
+import type { Claim, ChannelRef } from './claim.ts';
 import { makeNextDue, type Line } from './park.ts';
 
 /** The age at which Runledger gives up a delivery. */
@@ -10,46 +10,68 @@ const givenUpAfter = sql.lit('3 days');
 /** Maximum number of deliveries that one statement gives up. */
 const mostGivenUp = sql.lit(1_000);
 
-/** Records that the receiver accepted a delivery, which closes the circuit of its webhook. */
-export function noteDelivered(db: Database, claim: Claim, status: number): Promise<void> {
+/**
+ * Records that the receiver accepted a claim, which closes the circuit of its channel, except for
+ * `restMs`.
+ * @param error what it refused of the message, if anything.
+ */
+export function noteDelivered(
+  db: Database,
+  claim: Claim,
+  { status, error = null, restMs = 0 }: { status: number; error?: string | null; restMs?: number },
+): Promise<void> {
   return db.transaction().execute(async (trx) => {
+    const rest = restMs === 0 ? sql`null` : sql`now() + ${restMs} * interval '1 millisecond'`;
     const { rows } = await sql`
       with closed as (
-        update webhooks set failing_since = null, open_until = null
-        where ${isWebhookOf(claim)} and failing_since is not null
+        update channels set failing_since = null, open_until = ${rest}
+        where ${isChannelOf(claim)} and (failing_since is not null or type <> 'webhook')
       )
-      update deliveries set delivered_at = now(), given_up_at = null, last_status = ${status}, last_error = null
-      where id = ${claim.id}::uuid and delivered_at is null returning id
+      update deliveries set delivered_at = now(), given_up_at = null, last_status = ${status}, last_error = ${error}
+      where id = any(${claim.ids}::uuid[]) and delivered_at is null returning id
     `.execute(trx);
-    if (rows.length > 0) await makeNextDue(trx, [claim]);
+    if (rows.length > 0 && claim.type === 'webhook') await makeNextDue(trx, [claim]);
   });
+}
+
+/** A failed attempt. */
+export interface Failure {
+  status: number | null;
+  error: string;
+  pauseMs: number;
+  /** True if the receiver would refuse it again: it is given up now. */
+  isFinal?: boolean;
 }
 
 /**
  * Records that an attempt failed. The next one follows in `pauseMs`, unless the delivery is given
- * up. The circuit of the webhook opens for as long as the webhook has been failing, at most an
- * hour. So a single failure does not open it, and each further one doubles the pause.
+ * up. The circuit of the channel opens for as long as the channel has been failing, at most an
+ * hour. So a single failure does not open that of a webhook, and each further one doubles the
+ * pause. A message to people waits as a whole. A receiver that is only busy (429) is not failing.
  */
 export function noteFailed(
   db: Database,
   claim: Claim,
-  { status, error, pauseMs }: { status: number | null; error: string; pauseMs: number },
+  { status, error, pauseMs, isFinal = false }: Failure,
 ): Promise<'failed' | 'given_up'> {
   return db.transaction().execute(async (trx) => {
+    const isPeople = claim.type !== 'webhook';
+    const next = sql`now() + ${pauseMs} * interval '1 millisecond'`;
+    const failing = isPeople && status === 429 ? sql`failing_since` : sql`coalesce(failing_since, now())`;
+    const circuit = sql`now() + least(now() - coalesce(failing_since, now()), interval '1 hour')`;
     const { rows } = await sql<{ given_up: boolean }>`
       with opened as (
-        update webhooks set failing_since = coalesce(failing_since, now()),
-          open_until = now() + least(now() - coalesce(failing_since, now()), interval '1 hour')
-        where ${isWebhookOf(claim)}
+        update channels set failing_since = ${failing},
+          open_until = ${isPeople && !isFinal ? sql`greatest(${circuit}, ${next})` : circuit}
+        where ${isChannelOf(claim)}
       )
-      update deliveries set next_attempt_at = now() + ${pauseMs} * interval '1 millisecond',
-        last_status = ${status}::integer, last_error = ${error},
-        given_up_at = case when created_at < now() - ${givenUpAfter}::interval then now() end
-      where id = ${claim.id}::uuid and ${isWaiting} and attempts = ${claim.attempts}
+      update deliveries set next_attempt_at = ${next}, last_status = ${status}::integer, last_error = ${error},
+        given_up_at = case when ${isFinal}::boolean or created_at < now() - ${givenUpAfter}::interval then now() end
+      where id = any(${claim.ids}::uuid[]) and ${isWaiting} and attempts <= ${claim.attempts}
       returning given_up_at is not null as given_up
     `.execute(trx);
     if (rows[0]?.given_up !== true) return 'failed';
-    await makeNextDue(trx, [claim]);
+    if (!isPeople) await makeNextDue(trx, [claim]);
     return 'given_up';
   });
 }
@@ -63,7 +85,7 @@ export function giveUpOld(db: Database): Promise<string[]> {
         select id from deliveries where ${isWaiting} and created_at < now() - ${givenUpAfter}::interval
         order by created_at limit ${mostGivenUp} for update skip locked
       ))
-      returning id, organization, automation_id, webhook_namespace as namespace, webhook_name as name
+      returning id, organization, automation_id, channel_namespace as namespace, channel_name as name
     `.execute(trx);
     const lines = new Map(
       rows.map((row) => [[row.organization, row.automation_id, row.namespace, row.name].join(' '), row]),
@@ -73,6 +95,6 @@ export function giveUpOld(db: Database): Promise<string[]> {
   });
 }
 
-function isWebhookOf({ organization, namespace, name }: WebhookRef) {
+function isChannelOf({ organization, namespace, name }: ChannelRef) {
   return sql`organization = ${organization} and namespace = ${namespace} and name = ${name}`;
 }

@@ -4,22 +4,22 @@ import type { Tables } from '../../store/database.ts';
 import type { Transaction } from '../../store/sql.ts';
 import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 import { Outbox } from './outbox.ts';
-import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
+import { ChannelSender, type ChannelSenderOptions } from './channel-sender.ts';
 
-export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<WebhookSenderOptions, 'timings'>;
+export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<ChannelSenderOptions, 'timings'>;
 
-/** Notifies Alertmanagers and webhooks of what a controller's ticks find. */
+/** Notifies Alertmanagers and channels of what a controller's ticks find. */
 export class Notifier {
   readonly name = 'notifications';
   readonly #outbox: Outbox;
   readonly #alerts: AlertSender;
-  readonly #webhooks: WebhookSender;
+  readonly #channels: ChannelSender;
   #hasNews = false;
 
   constructor(options: NotifierOptions) {
     this.#outbox = new Outbox(options.consoleUrl);
     this.#alerts = new AlertSender(options);
-    this.#webhooks = new WebhookSender(options);
+    this.#channels = new ChannelSender(options);
   }
 
   /** Puts notifications about alerts into the outbox, in the transaction of a tick. */
@@ -40,10 +40,10 @@ export class Notifier {
   }
 
   async start(): Promise<void> {
-    await Promise.all([this.#alerts.start(), this.#webhooks.start()]);
+    await Promise.all([this.#alerts.start(), this.#channels.start()]);
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#alerts.stop(), this.#webhooks.stop()]);
+    await Promise.all([this.#alerts.stop(), this.#channels.stop()]);
   }
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge, gaugeOf, type Registry, unknownAtFirst } from '../../ki
 
 export type NotifyMetrics = ReturnType<typeof notifyMetricsOf>;
 
-const receivers = ['alertmanager', 'webhook'] as const;
+const receivers = ['alertmanager', 'channel'] as const;
 const results = ['ok', 'failed', 'given_up'] as const;
 
 /** The metrics of notifications. */
@@ -10,7 +10,7 @@ export function notifyMetrics(registry: Registry) {
   const registers = [registry];
   const notifications = new Counter({
     name: 'runledger_notifications_total',
-    help: 'Attempts to notify, by kind of receiver (alertmanager: one per request; webhook: one per delivery) and result (ok; failed: will be retried; given_up: failed for three days).',
+    help: 'Attempts to notify, by kind of receiver (alertmanager: one per request; channel: one per message) and result (ok; failed: will be retried; given_up: failed for three days, or refused for good).',
     labelNames: ['receiver', 'result'] as const,
     registers,
   });
@@ -22,7 +22,7 @@ export function notifyMetrics(registry: Registry) {
     waiting: unknownAtFirst(
       new Gauge({
         name: 'runledger_outbox_deliveries',
-        help: 'Waiting webhook deliveries, at most 10000. Every controller reports the same value: use max.',
+        help: 'Waiting deliveries to channels, at most 10000. Every controller reports the same value: use max.',
         labelNames: ['database'] as const,
         registers,
       }),
@@ -30,7 +30,7 @@ export function notifyMetrics(registry: Registry) {
     oldestSeconds: unknownAtFirst(
       new Gauge({
         name: 'runledger_outbox_oldest_seconds',
-        help: 'Age of the oldest waiting webhook delivery; 0 if there is none. Grows while a receiver fails.',
+        help: 'Age of the oldest waiting delivery to a channel; 0 if there is none. Grows while a receiver fails.',
         labelNames: ['database'] as const,
         registers,
       }),

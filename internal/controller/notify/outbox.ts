@@ -7,10 +7,10 @@ import { alertEvents } from './cloud-event.ts';
 import { enqueueExecutions } from './enqueue-executions.ts';
 import { insertMessages } from './insert-messages.ts';
 import { ConsoleLinks } from './links.ts';
-import { asksFor, wasTold } from './webhook-choice.ts';
+import { asksFor, wasTold } from './channel-choice.ts';
 
 /**
- * Puts the notifications of a tick into the outbox, the table `deliveries`, for each webhook that
+ * Puts the notifications of a tick into the outbox, the table `deliveries`, for each channel that
  * asks for them. It runs in the transaction of the tick, so a notification is neither lost nor made
  * twice, and it keeps its id.
  */
@@ -40,19 +40,19 @@ async function enqueueAlerts(
 ): Promise<void> {
   if (transitions.length === 0) return;
   const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
-  const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
-  if (webhooks.length === 0) return;
-  const listening = new Set(webhooks.map(({ organization }) => organization));
+  const channels = await trx.selectFrom('channels').selectAll().where('organization', 'in', organizations).execute();
+  if (channels.length === 0) return;
+  const listening = new Set(channels.map(({ organization }) => organization));
   const alerts = transitions.map(({ alert }) => alert).filter(({ organization }) => listening.has(organization));
   const runs = await runsOfAlerts(trx, alerts);
   const told = new Map<string, [namespace: string, name: string][]>();
   const messages = transitions.flatMap((transition) => {
-    const { alert, automation, change, toldWebhooks = [] } = transition;
-    const own = webhooks.filter(({ organization }) => organization === alert.organization);
+    const { alert, automation, change, toldChannels = [] } = transition;
+    const own = channels.filter(({ organization }) => organization === alert.organization);
     const subject = { automationId: alert.automationId, owner: automation?.owner };
-    // A webhook that was notified of the start is notified of the end, whatever is declared by now.
-    const isTold = own.filter((webhook) =>
-      change === 'opened' ? asksFor(webhook, [`automation.${alert.kind}`], subject) : wasTold(webhook, toldWebhooks),
+    // A channel that was notified of the start is notified of the end, whatever is declared by now.
+    const isTold = own.filter((channel) =>
+      change === 'opened' ? asksFor(channel, [`automation.${alert.kind}`], subject) : wasTold(channel, toldChannels),
     );
     if (change === 'opened' && isTold.length > 0)
       told.set(
@@ -61,8 +61,8 @@ async function enqueueAlerts(
       );
     return alertEvents(transition, runs.get(alert.id), links).flatMap((event) => {
       const kind = event.type.replace('dev.runledger.', '');
-      const asking = isTold.filter((webhook) => asksFor(webhook, [kind], subject) || change === 'resolved');
-      return asking.map((webhook) => ({ webhook, automationId: alert.automationId, event }));
+      const asking = isTold.filter((channel) => asksFor(channel, [kind], subject) || change === 'resolved');
+      return asking.map((channel) => ({ channel, automationId: alert.automationId, event }));
     });
   });
   await insertMessages(trx, messages);
@@ -74,9 +74,9 @@ async function noteTold(
   told: ReadonlyMap<string, readonly (readonly [string, string])[]>,
 ): Promise<void> {
   if (told.size === 0) return;
-  const webhooks = [...told.values()].map((each) => JSON.stringify(each));
+  const channels = [...told.values()].map((each) => JSON.stringify(each));
   await sql`
-    update alerts set told_webhooks = told.webhooks::jsonb
-    from unnest(${[...told.keys()]}::uuid[], ${webhooks}::text[]) as told (id, webhooks) where alerts.id = told.id
+    update alerts set told_channels = told.channels::jsonb
+    from unnest(${[...told.keys()]}::uuid[], ${channels}::text[]) as told (id, channels) where alerts.id = told.id
   `.execute(trx);
 }

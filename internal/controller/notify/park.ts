@@ -3,12 +3,12 @@ import { isParked } from '../../store/parked-deliveries.ts';
 import { sql, type RawBuilder, type Transaction } from '../../store/sql.ts';
 
 /**
- * Maximum number of due deliveries that one look reads per webhook, however many wait. Updates name
- * their rows in an array: in a join with many webhooks, Postgres would read the whole table.
+ * Maximum number of due deliveries that one look reads per channel, however many wait. Updates name
+ * their rows in an array: in a join with many channels, Postgres would read the whole table.
  */
 export const mostRead = sql.lit(200);
 
-/** The deliveries of an automation to a webhook, which are sent one after the other. */
+/** The deliveries of an automation to a channel, which are sent one after the other. */
 export interface Line {
   organization: string;
   automation_id: string;
@@ -16,30 +16,30 @@ export interface Line {
   name: string;
 }
 
-/** The due deliveries of a webhook `w`, oldest first, found with an index. */
-export const dueOfWebhook = sql`
+/** The due deliveries of a channel `w`, oldest first, found with an index. */
+export const dueOfChannel = sql`
   select d.id, d.sequence, d.automation_id, d.next_attempt_at from deliveries d
-  where (d.organization, d.webhook_namespace, d.webhook_name) = (w.organization, w.namespace, w.name)
+  where (d.organization, d.channel_namespace, d.channel_name) = (w.organization, w.namespace, w.name)
     and d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
   order by d.next_attempt_at, d.sequence limit ${mostRead}
 `;
 
-/** True for waiting deliveries `e` in the line of a due one, `d`, of a webhook `w`. */
+/** True for waiting deliveries `e` in the line of a due one, `d`, of a channel `w`. */
 export const inLine: RawBuilder<boolean> = sql`
-  (e.organization, e.automation_id, e.webhook_namespace, e.webhook_name)
+  (e.organization, e.automation_id, e.channel_namespace, e.channel_name)
     = (w.organization, d.automation_id, w.namespace, w.name)
   and e.delivered_at is null and e.given_up_at is null
 `;
 
 /**
- * Parks due deliveries that wait for an earlier one. Resolves with their number. The lock on the
+ * Parks due deliveries to webhooks that wait for an earlier one. Resolves with their number. The lock on the
  * earlier delivery keeps it from ending meanwhile, so {@link makeNextDue} sees what was parked.
  */
 export async function parkLater(db: Database): Promise<number> {
   const { rows } = await sql`
     with later as (
-      select own.id from webhooks w
-      cross join lateral (${dueOfWebhook}) d
+      select own.id from channels w
+      cross join lateral (${dueOfChannel}) d
       cross join lateral (
         select e.id from deliveries e where ${inLine} and e.sequence < d.sequence
         order by e.sequence limit 1 for update skip locked
@@ -48,7 +48,7 @@ export async function parkLater(db: Database): Promise<number> {
         select e.id from deliveries e where e.id = d.id and e.delivered_at is null and e.given_up_at is null
         for update skip locked
       ) own
-      where w.open_until is null or w.open_until <= now()
+      where w.type = 'webhook' and (w.open_until is null or w.open_until <= now())
     )
     update deliveries set next_attempt_at = now() + interval '1 day' where id = any(array(select id from later)) returning id
   `.execute(db);
@@ -68,7 +68,7 @@ export async function makeNextDue(trx: Transaction<Tables>, lines: readonly Line
       ) as line (organization, automation_id, namespace, name)
       cross join lateral (
         select e.id from deliveries e
-        where (e.organization, e.automation_id, e.webhook_namespace, e.webhook_name)
+        where (e.organization, e.automation_id, e.channel_namespace, e.channel_name)
           = (line.organization, line.automation_id, line.namespace, line.name)
           and e.delivered_at is null and e.given_up_at is null
         order by e.sequence limit 1

@@ -8,21 +8,21 @@ import { insertMessages } from './insert-messages.ts';
 import { ConsoleLinks } from './links.ts';
 
 const missingRight =
-  "The console's user of Postgres may not send tests: run runledger-admin migrate, or grant select on webhooks and on deliveries, " +
+  "The console's user of Postgres may not send tests: run runledger-admin migrate, or grant select on channels and on deliveries, " +
   'and insert on deliveries.';
 
 /**
- * Puts a test into the outbox. Resolves with `waiting` if the last test of this webhook has not
- * been sent, and with `gone` if there is no such webhook.
+ * Puts a test into the outbox. Resolves with `waiting` if the last test of this channel has not
+ * been sent, and with `gone` if there is no such channel.
  * @throws {RequestError} if Postgres cannot write it now.
  */
 export async function sendTest(
   db: Database,
   publicUrl: URL,
-  webhook: { organization: string; namespace: string; name: string },
+  channel: { organization: string; namespace: string; name: string },
 ): Promise<'sent' | 'waiting' | 'gone'> {
   try {
-    return await enqueueTest(db, publicUrl, webhook);
+    return await enqueueTest(db, publicUrl, channel);
   } catch (error) {
     if (isForbidden(error)) throw unavailable(missingRight, error);
     if (!isTimeout(error) && !isUnavailable(error)) throw error;
@@ -33,25 +33,25 @@ export async function sendTest(
 function enqueueTest(
   db: Database,
   publicUrl: URL,
-  webhook: { organization: string; namespace: string; name: string },
+  channel: { organization: string; namespace: string; name: string },
 ): Promise<'sent' | 'waiting' | 'gone'> {
-  const { organization, namespace, name } = webhook;
+  const { organization, namespace, name } = channel;
   return db.transaction().execute(async (trx) => {
     // A user in runledger_reader sees and writes only rows of this organization.
     await sql`select set_config('runledger.organization', ${organization}, true)`.execute(trx);
     const { rows } = await sql<{ waiting: boolean }>`
       select exists (
         select from deliveries d where d.organization = ${organization} and d.automation_id = ${noAutomation}::uuid
-          and d.webhook_namespace = ${namespace} and d.webhook_name = ${name}
+          and d.channel_namespace = ${namespace} and d.channel_name = ${name}
           and d.delivered_at is null and d.given_up_at is null
       ) as waiting
-      from webhooks where organization = ${organization} and namespace = ${namespace} and name = ${name}
+      from channels where organization = ${organization} and namespace = ${namespace} and name = ${name}
     `.execute(trx);
     const [found] = rows;
     if (found === undefined) return 'gone';
     if (found.waiting) return 'waiting';
     const event = testEvent(organization, new ConsoleLinks(publicUrl));
-    await insertMessages(trx, [{ webhook, automationId: noAutomation, event }]);
+    await insertMessages(trx, [{ channel, automationId: noAutomation, event }]);
     return 'sent';
   });
 }

@@ -12,7 +12,7 @@ const sliceSize = 1_000;
 const pauseMs = 50;
 
 /**
- * Deletes resolved alerts, finished webhook messages and owners' acts after `retentionDays`; 0 keeps them. Also
+ * Deletes resolved alerts, finished channel messages and owners' acts after `retentionDays`; 0 keeps them. Also
  * deletes gaps that no longer matter, and names of undeclared automations whose last run is
  * deleted. Each statement deletes a slice that an index finds, by the clock of Postgres. Any number
  * of processes may run it.

@@ -14,13 +14,13 @@ interface AlertRow extends AutomationKey {
   resolved_at: Date | null;
   resolved_reason: string | null;
   declared: AlertedAutomation | null;
-  told_webhooks: [string, string][] | null;
+  told_channels: [string, string][] | null;
   /** What a mute has kept back. */
   kept_back: 'opened' | 'resolved' | null;
 }
 
 const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence, a.reason, a.facts, a.opened_at,
-  a.resolved_at, a.resolved_reason, a.declared, a.told_webhooks, a.kept_back`;
+  a.resolved_at, a.resolved_reason, a.declared, a.told_channels, a.kept_back`;
 
 /** An alert, with what was declared about its automation when it opened. */
 export interface OpenedAlert {
@@ -157,7 +157,7 @@ function transitionOf(row: AlertRow): Transition {
     change: row.resolved_at === null ? 'opened' : 'resolved',
     alert: alertOf(row),
     automation: row.declared ?? undefined,
-    toldWebhooks: row.told_webhooks ?? [],
+    toldChannels: row.told_channels ?? [],
     isUntold: row.kept_back === 'opened',
   };
 }

@@ -25,7 +25,7 @@ export interface BodiesOptions {
   /** Charges events to the rate of an organization. */
   charge: (organization: string, events: number) => void;
   /** As in {@link TurnsOptions}. */
-  othersWait?: TurnsOptions['othersWait'];
+  othersSend?: TurnsOptions['othersSend'];
 }
 
 /**
@@ -49,7 +49,7 @@ export class Bodies {
 
   constructor(options: BodiesOptions) {
     this.#options = options;
-    this.#turns = new Turns({ othersWait: options.othersWait });
+    this.#turns = new Turns({ othersSend: options.othersSend });
     this.#dropped = new DroppedBodies(this.#turns, (bytes) => this.received(bytes));
   }
 

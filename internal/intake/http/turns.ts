@@ -1,15 +1,15 @@
 /** Duration of one slice, and of all short work in a turn while more is waiting, in ms. */
 const sliceMs = 1;
 
-/** How long large bodies rest after a slice while small requests of others wait, in ms. */
+/** How long large bodies rest after a slice while others send events, in ms. */
 const restMs = 4;
 
-/** How often the end of that wait is looked for, in ms. */
+/** How often the end of that rest is looked for, in ms. */
 const lookMs = 1;
 
 export interface TurnsOptions {
-  /** True while events of other organizations wait for their answers. */
-  othersWait?: ((organization: string) => boolean) | undefined;
+  /** True while other organizations send events. */
+  othersSend?: ((organization: string) => boolean) | undefined;
   /** A monotonic clock, in ms. */
   now?: () => number;
 }
@@ -22,21 +22,21 @@ interface Waiting {
 
 /**
  * Gives large bodies short slices of the event loop: one per loop turn, to each organization in
- * rotation. Small bodies pass in between. While events of others wait for their answers, large
- * bodies get a fifth of the time: a saturated loop would delay each of the turns that an answer
- * takes, and take a core from Redis. Short work shares a turn, or concurrent bulk requests would not
- * become one commit.
+ * rotation. Small bodies pass in between. While others send events, large bodies get a fifth of the
+ * time: a saturated loop delays each of the turns that an answer takes, and the garbage of large
+ * bodies is collected in pauses of 20 ms. Short work shares a turn, or concurrent bulk requests would
+ * not become one commit.
  */
 export class Turns {
   /** The first organization is next. */
   readonly #waiting = new Map<string, Waiting[]>();
-  readonly #othersWait: (organization: string) => boolean;
+  readonly #othersSend: (organization: string) => boolean;
   readonly #now: () => number;
   #scheduled = false;
   #restsUntil = -Infinity;
 
-  constructor({ othersWait = () => false, now = () => performance.now() }: TurnsOptions = {}) {
-    this.#othersWait = othersWait;
+  constructor({ othersSend = () => false, now = () => performance.now() }: TurnsOptions = {}) {
+    this.#othersSend = othersSend;
     this.#now = now;
   }
 
@@ -98,7 +98,7 @@ export class Turns {
   /** Takes the work of the next organization whose work need not rest. */
   #takeNext(now: number): Waiting | undefined {
     for (const [organization, own] of this.#waiting) {
-      if (own[0]?.isShort !== true && now < this.#restsUntil && this.#othersWait(organization)) continue;
+      if (own[0]?.isShort !== true && now < this.#restsUntil && this.#othersSend(organization)) continue;
       this.#waiting.delete(organization);
       const taken = own.shift();
       if (own.length > 0) this.#waiting.set(organization, own);

@@ -8,7 +8,7 @@ import { readCutText } from '../http/cut-body.ts';
 import { Intake } from './intake.ts';
 import { invalidAddress, pingAddressOf, type PingAddress } from './ping-address.ts';
 import { bodyLimitOf, eventsOf } from './ping-signal.ts';
-import { pingedRun, type PingedRun, type Runs } from './pinged-run.ts';
+import { pingedRun, type Runs } from './pinged-run.ts';
 import type { BulkOptions } from './register-bulk.ts';
 
 /** Bytes to keep from the end of a body. */
@@ -33,34 +33,26 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
     requireValid(address, options);
     const body = await readCutText(ctx, bodyLimit, bodies);
     const time = new TimeBudget(options.answerWithinMs);
-    await runs.together(async () => {
-      const place = { ...address, organization, text: body.text, identify };
-      const run = await time.within(pingedRun(runs, place)).catch(notNow);
-      const intake = new Intake(organization, options);
-      const checked = eventsOf(address.signal, body, run.alone).map((part, index) => {
-        const request = { automation_id: address.automation, execution_id: run.id, ...part };
-        const key = address.rid === undefined || part.event === 'EVENT' ? undefined : keyOf(request);
-        const identity = run.identityOf(part.event);
-        return intake.check(index, () => ({ requests: [request], key, name: address.name, identity }));
-      });
-      await record(() => intake.recordAll(checked, time.leftMs), run);
-      // The events are on disk, so the ping has succeeded even if Redis now fails or is slow.
-      await time.within(run.recorded()).catch(() => undefined);
+    const place = { ...address, organization, text: body.text, identify };
+    const run = await time.within(pingedRun(runs, place)).catch(notNow);
+    const intake = new Intake(organization, options);
+    const checked = eventsOf(address.signal, body, run.alone).map((part, index) => {
+      const request = { automation_id: address.automation, execution_id: run.id, ...part };
+      const key = address.rid === undefined || part.event === 'EVENT' ? undefined : keyOf(request);
+      const identity = run.identityOf(part.event);
+      return intake.check(index, () => ({ requests: [request], key, name: address.name, identity }));
     });
+    try {
+      await intake.recordAll(checked, time.leftMs);
+    } catch (error) {
+      // The events may not be on disk. Without this, the next ping gets the run a little later.
+      run.failed();
+      throw error;
+    }
+    run.recorded();
     ctx.set('Ping-Body-Limit', String(bodyLimitOf(address.signal)));
     answerOk(ctx);
   };
-}
-
-/** @throws {RequestError} when the events may not be on disk. */
-async function record(events: () => Promise<unknown>, run: PingedRun): Promise<void> {
-  try {
-    await events();
-  } catch (error) {
-    // Without this, the next ping gets the run a little later.
-    void run.failed().catch(() => undefined);
-    throw error;
-  }
 }
 
 /** Healthchecks' clients read only the status; people read the text. */

@@ -9,10 +9,8 @@ const startMs = 24 * 60 * 60 * 1_000;
 
 /** The runs of pings: `PingRuns` of `internal/queue`. */
 export interface Runs {
-  /** Runs the steps of a ping together with those of others. */
-  together<T>(work: () => Promise<T>): Promise<T>;
   open(organization: string, automation: string, fresh: string, text: string): Promise<{ run: string; same: boolean }>;
-  confirm(organization: string, automation: string, run: string): Promise<void>;
+  confirm(organization: string, automation: string, run: string): void;
   find(organization: string, automation: string): Promise<{ run: string; started: boolean } | undefined>;
   take(
     organization: string,
@@ -20,15 +18,15 @@ export interface Runs {
     end: string,
     text: string,
   ): Promise<{ run: string; started: boolean; end: string } | undefined>;
-  release(organization: string, automation: string, run: string): Promise<void>;
-  close(organization: string, automation: string, run: string): Promise<void>;
+  release(organization: string, automation: string, run: string): void;
+  close(organization: string, automation: string, run: string): void;
   named(
     organization: string,
     automation: string,
     rid: string,
     of: { kind: 'start' | 'log' | 'finish'; fresh: string },
   ): Promise<string>;
-  ended(organization: string, automation: string, rid: string): Promise<void>;
+  ended(organization: string, automation: string, rid: string): void;
 }
 
 /** The run that a ping belongs to. */
@@ -39,9 +37,9 @@ export interface PingedRun {
   /** The identity of an event of the ping, if an earlier attempt may have recorded it. */
   identityOf(event: EventKind): EventIdentity | undefined;
   /** Records that the events of the ping are on disk. */
-  recorded(): Promise<void>;
+  recorded(): void;
   /** Records that they may not be, so that the next ping can take the run. */
-  failed(): Promise<void>;
+  failed(): void;
 }
 
 /** The address and the body of a ping, and the source of identities. */
@@ -119,6 +117,6 @@ function identityIn(id: string): EventIdentity {
   return { id, createdAt: timeOfId(id) };
 }
 
-function nothing(): Promise<void> {
-  return Promise.resolve();
+function nothing(): void {
+  // The ping changes no run.
 }

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import { BatchScheduler } from './batch-scheduler.ts';
 
 /** Most items of a call. */
@@ -7,9 +6,8 @@ const largest = 512;
 /** Time between the starts of two calls, in ms, unless all callers wait. */
 const intervalMs = 2;
 
-/** A call or a round that takes longer than this, in ms, no longer holds up the next one. */
+/** A call that takes longer than this, in ms, no longer holds up the next one. */
 const slowMs = 20;
-const slowRoundMs = 100;
 
 interface Waiting<Item, Reply> {
   readonly item: Item;
@@ -28,7 +26,6 @@ function ignore(): void {
 export class Batches<Item, Reply> {
   readonly #call: (items: readonly Item[]) => Promise<readonly Reply[]>;
   readonly #callers: { readonly open: number };
-  readonly #slowMs: number;
   readonly #scheduler = new BatchScheduler(() => this.#begin(), intervalMs);
   #waiting: Waiting<Item, Reply>[] = [];
   /** Items that a caller waits for. */
@@ -44,11 +41,9 @@ export class Batches<Item, Reply> {
   constructor(
     call: (items: readonly Item[]) => Promise<readonly Reply[]>,
     callers: { readonly open: number },
-    longestMs = slowMs,
   ) {
     this.#call = call;
     this.#callers = callers;
-    this.#slowMs = longestMs;
   }
 
   /** Resolves with the reply to the item, or rejects with the error of its call. */
@@ -94,7 +89,7 @@ export class Batches<Item, Reply> {
     this.#scheduler.begun();
     const batch = this.#waiting.splice(0, largest);
     this.#awaited = this.#waiting.length;
-    const timer = setTimeout(() => this.#next(), this.#slowMs);
+    const timer = setTimeout(() => this.#next(), slowMs);
     try {
       const replies = await this.#call(batch.map(({ item }) => item));
       for (const [at, { resolve }] of batch.entries()) resolve(replies[at] as Reply);
@@ -109,29 +104,5 @@ export class Batches<Item, Reply> {
   #next(): void {
     this.#isBusy = false;
     this.#schedule();
-  }
-}
-
-/**
- * Groups work that arrives during a round into the next one. All work of a round goes through its
- * steps together, so that each step is one call for all.
- */
-export class Rounds {
-  readonly #batches: Batches<() => Promise<unknown>, undefined>;
-
-  /** @param callers a live counter of open connections. */
-  constructor(callers: { readonly open: number }) {
-    const run = async (all: readonly (() => Promise<unknown>)[]): Promise<undefined[]> => {
-      await Promise.allSettled(all.map((work) => work()));
-      return [];
-    };
-    this.#batches = new Batches(run, callers, slowRoundMs);
-  }
-
-  /** Resolves or rejects as `work` does in its round. */
-  join<T>(work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      void this.#batches.ask(AsyncResource.bind(() => work().then(resolve, reject)));
-    });
   }
 }

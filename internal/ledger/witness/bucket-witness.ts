@@ -1,6 +1,6 @@
 import { readCheckpoint, type TreeHead } from '../checkpoint.ts';
 import type { VerifierKey } from '../keys.ts';
-import type { HeadMemory } from '../memory.ts';
+import type { HeadMemory } from '../signer.ts';
 import { isConsistent } from '../proofs.ts';
 import { objectOf, readNewest, type LockedObjects, type Newest } from './bucket-checkpoints.ts';
 import { WitnessRefusal } from './refusal.ts';

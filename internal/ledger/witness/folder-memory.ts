@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCheckpoint, type TreeHead } from '../checkpoint.ts';
 import { originOf, type VerifierKey } from '../keys.ts';
-import type { HeadMemory } from '../memory.ts';
+import type { HeadMemory } from '../signer.ts';
 import { replaceFile } from './replace-file.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { readCheckpoint } from '../checkpoint.ts';
-import { findCosignature } from '../cosignature.ts';
+import { findCosignature } from '../note.ts';
 import type { VerifierKey } from '../keys.ts';
 import { UnknownLog, WitnessRefusal } from './refusal.ts';
 import type { Submission, Witness } from './witnesses.ts';

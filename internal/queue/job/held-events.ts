@@ -4,6 +4,9 @@ import { BufferFull, type GroupCommitLimits } from '../group-commit.ts';
 /** The share of the buffer that one organization may fill, so that others find room. */
 const organizationShare = 0.75;
 
+/** How long others that send events again and again count as present, in ms. */
+const recentMs = 100;
+
 /** Events of an organization, and the memory that they take, in bytes. */
 export interface Held {
   events: number;
@@ -17,7 +20,7 @@ export interface Held {
 export class HeldEvents {
   readonly #mostBytes: number;
   readonly #share: Held;
-  readonly #ofOrganizations = new Map<string, Held>();
+  readonly #ofOrganizations = new Map<string, Held & { othersAt: number }>();
   #bytes = 0;
 
   constructor({ bufferedEvents, bufferedBytes }: Pick<GroupCommitLimits, 'bufferedEvents' | 'bufferedBytes'>) {
@@ -41,9 +44,15 @@ export class HeldEvents {
     return own;
   }
 
-  /** True if events of other organizations are held. */
+  /**
+   * True if events of other organizations are held, or were at one of the questions in the last
+   * {@link recentMs}.
+   */
   hasOthers(organization: string): boolean {
-    return this.#bytes > this.#of(organization).bytes;
+    const own = this.#of(organization);
+    const now = performance.now();
+    if (this.#bytes > own.bytes) own.othersAt = now;
+    return now - own.othersAt < recentMs;
   }
 
   /** Undoes {@link take}. */
@@ -57,10 +66,10 @@ export class HeldEvents {
     this.#bytes += bytes;
   }
 
-  #of(organization: string): Held {
+  #of(organization: string): Held & { othersAt: number } {
     const known = this.#ofOrganizations.get(organization);
     if (known !== undefined) return known;
-    const none = { events: 0, bytes: 0 };
+    const none = { events: 0, bytes: 0, othersAt: -Infinity };
     this.#ofOrganizations.set(organization, none);
     return none;
   }

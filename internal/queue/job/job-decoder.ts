@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { AcceptedEvent } from '../../event/event.ts';
 import { Decompression } from './decompression.ts';
 import { splitSeals } from '../../event/digest.ts';
@@ -29,18 +30,24 @@ export class JobDecoder {
    * @throws {DamagedJob} when it differs from what was written.
    */
   open(text: string): PackedJob {
-    const { v, sum, rows, zstd, seals } = objectOf(text);
+    const { v, sum, rows, zstd, seals, without, withoutSum } = objectOf(text);
     if (Number.isSafeInteger(v) && v !== jobVersion) {
       throw new UnknownFormat(`job data has version ${String(v)}, this release reads version ${jobVersion}`);
     }
     const payload = typeof zstd === 'string' ? zstd : Array.isArray(rows) ? JSON.stringify(rows) : undefined;
     const joined = typeof seals === 'string' ? seals : undefined;
-    if (v !== jobVersion || payload === undefined || checksumOf(payload, joined) !== sum) {
+    const left = without === undefined ? [] : (without as number[]);
+    const isLeft = without === undefined || (Array.isArray(without) && withoutSum === hash('sha1', String(without)));
+    if (v !== jobVersion || payload === undefined || checksumOf(payload, joined) !== sum || !isLeft) {
       throw new DamagedJob('the checksum of the job is not that of its data');
     }
-    return typeof zstd === 'string'
-      ? this.#packed(Buffer.from(zstd, 'base64'), joined)
-      : { bytes: payload.length * bytesPerByte, events: () => damagedOn(async () => eventsOf(rows, joined)) };
+    const packed =
+      typeof zstd === 'string'
+        ? this.#packed(Buffer.from(zstd, 'base64'), joined)
+        : { bytes: payload.length * bytesPerByte, events: () => damagedOn(async () => eventsOf(rows, joined)) };
+    if (left.length === 0) return packed;
+    const all = new Set(left);
+    return { ...packed, events: async () => (await packed.events()).filter((_, at) => !all.has(at)) };
   }
 
   /** Frees the decompressor's memory for good; running jobs become unreadable. */

@@ -12,6 +12,17 @@ export interface Place {
   readonly key: string;
 }
 
+export interface Places {
+  all: readonly Place[];
+  /** Where a key is: one place, or the same two for every pod. */
+  placesOf: (name: Buffer) => readonly [Place, Place?];
+  /**
+   * The place that has all keys, in the Redis of all jobs, which acknowledges a job alone. Undefined
+   * if there is none.
+   */
+  placeOfAll: Place | undefined;
+}
+
 /** How many ranges of equal size the slots are divided into. */
 const ranges = 32;
 
@@ -36,19 +47,22 @@ export function rangeOf(name: Buffer): number {
  * one Redis, a key has one place. In a Redis Cluster, it has two masters, and keys spread over all
  * of them. With several Redis, the first two hold each key.
  */
-export function keyPlaces(shards: readonly ShardQueue[]): (name: Buffer) => readonly [Place, Place?] {
+export function keyPlaces(shards: readonly ShardQueue[], replicaAcks = 0): Places {
   const [first, other] = shards;
   if (first === undefined) throw new Error('the queue has no shard');
   // Shards inside one Redis differ in their queue names.
   const second = other?.queueName === first.queueName ? other : undefined;
   const inFirst = placesIn(first);
   const inSecond = placesIn(second ?? first);
-  if (second === undefined && inFirst.length === 1) return () => [inFirst[0] as Place];
+  const [only] = inFirst;
+  if (only !== undefined && second === undefined && inFirst.length === 1)
+    return { all: inFirst, placesOf: () => [only], placeOfAll: replicaAcks === 0 ? only : undefined };
   const pairs = Array.from({ length: ranges }, (_, range): readonly [Place, Place] => {
     const opposite = second === undefined ? oppositeOf(range) : range;
     return [inFirst[range % inFirst.length] as Place, inSecond[opposite % inSecond.length] as Place];
   });
-  return (name) => pairs[rangeOf(name)] as readonly [Place, Place];
+  const all = second === undefined ? inFirst : [...inFirst, ...inSecond];
+  return { all, placesOf: (name) => pairs[rangeOf(name)] as readonly [Place, Place], placeOfAll: undefined };
 }
 
 function placesIn({ redis, queueName }: ShardQueue): Place[] {

@@ -1,13 +1,16 @@
 import { hash } from 'node:crypto';
 import { Batches } from '../../kit/async/batches.ts';
 import { within } from '../../kit/async/within.ts';
+import type { AddJob } from '../adding.ts';
+import type { RedisClient } from '../redis.ts';
+import type { RedisScript } from '../redis-script.ts';
 import type { AcceptedEvent, EventGroup } from '../../event/event.ts';
 import { firstFields, optionalFields, textsOf } from '../../event/fields.ts';
 import { bytesOfId, idOfBytes, laterIdentity, timeOfId } from '../../event/identity.ts';
 import { isDerived, type RepeatKey } from '../../event/repeat-key.ts';
 import { RequestError, Unavailable } from '../../kit/errors/request-error.ts';
-import { keyScript } from './idempotency-script.ts';
-import type { Place } from './idempotency-places.ts';
+import { keyScript, nameBytes } from './idempotency-script.ts';
+import type { Place, Places } from './idempotency-places.ts';
 
 /**
  * Lease of the first request with a key, in ms: longer than its caller waits. After it, a retry
@@ -18,14 +21,22 @@ const leaseMs = 2_500;
 /** How long to wait for one of two places, in ms, before the other decides alone. */
 export const placeReplyMs = 500;
 
-/** Bytes of an item: operation, derivation, name, identity, fingerprint, later fields. */
-const size = 2 + 16 + 16 + 8 + 4 * (1 + optionalFields.length - firstFields);
-const [atName, atId, atFingerprint] = [2, 18, 34];
+/** Bytes of an item: operation, derivation, its events in a job, name, identity, fingerprint. */
+const size = 2 + 4 + nameBytes + 16 + 8 + 4 * (1 + optionalFields.length - firstFields);
+const [atFrom, atCount, atName, atId, atFingerprint] = [2, 4, 6, 6 + nameBytes, 22 + nameBytes];
 
 /** Events with a key. All events of a request belong to one organization. */
 export interface Keyed extends EventGroup {
   readonly key: RepeatKey;
 }
+
+/** A claim, and the place of its first event in a job. */
+export interface JobClaim {
+  readonly claim: Claim;
+  readonly from: number;
+}
+
+const keysAlone = keyScript();
 
 /** What a place knows about a key. */
 interface Found {
@@ -34,28 +45,66 @@ interface Found {
 }
 
 /** The letters of the script's operations. */
-type Operation = 'r' | 'm' | 'w' | 'l' | 'u';
+type Operation = 'c' | 'r' | 'm' | 'w' | 'l' | 'u';
 
-/** A key that this request may use, with its events as they were first accepted. */
+/** A key of this request, with its events: as they were first accepted, once a place has answered. */
 export class Claim {
-  readonly events: readonly AcceptedEvent[];
-  /** True if a commit of the events was acknowledged. */
-  readonly committed: boolean;
   readonly item: Buffer;
-  /** True if this request made the reservation. */
-  readonly isNew: boolean;
+  /** The events of this request, with the identities that a repeat derives from the first. */
+  readonly sent: readonly AcceptedEvent[];
+  #events: readonly AcceptedEvent[];
+  #state: Found['state'] = 'n';
 
-  constructor(events: readonly AcceptedEvent[], item: Buffer, { state }: Found) {
-    this.committed = state === 'c';
-    this.isNew = state === 'n';
-    this.item = item;
-    const first = idOfBytes(item.subarray(atId, atFingerprint));
-    // The other identities follow from the first, the only one that is stored.
-    this.events =
-      events.length === 1 && events[0]?.id === first
-        ? events
-        : events.map((event, at) => ({ ...event, ...laterIdentity({ id: first, createdAt: timeOfId(first) }, at) }));
+  constructor(keyed: Keyed) {
+    const { events } = keyed;
+    this.item = itemOf(keyed);
+    this.#events = this.sent = events.length === 1 ? events : identifiedBy(events[0]?.id ?? '', events);
   }
+
+  get events(): readonly AcceptedEvent[] {
+    return this.#events;
+  }
+
+  /** True if a commit of the events was acknowledged. */
+  get committed(): boolean {
+    return this.#state === 'c';
+  }
+
+  /** True if this request was the first with the key. */
+  get isNew(): boolean {
+    return this.#state === 'n';
+  }
+
+  /** Why the key cannot be used; undefined if it can. */
+  get refusal(): RequestError | undefined {
+    return refusalOf(this.#state);
+  }
+
+  /** Takes the answer of a place. */
+  learn({ state, id }: Found): void {
+    this.#state = state;
+    if (this.refusal !== undefined || id.equals(this.item.subarray(atId, atFingerprint))) return;
+    id.copy(this.item, atId);
+    this.#events = identifiedBy(idOfBytes(id), this.sent);
+  }
+}
+
+/** All identities follow from the first, the only one that is stored. */
+function identifiedBy(first: string, events: readonly AcceptedEvent[]): AcceptedEvent[] {
+  const identity = { id: first, createdAt: timeOfId(first) };
+  return events.map((event, at) => ({ ...event, ...laterIdentity(identity, at) }));
+}
+
+export interface IdempotencyOptions {
+  all: Places['all'];
+  placesOf: Places['placesOf'];
+  placeOfAll?: Places['placeOfAll'];
+  /** The least time to remember a key, in ms; it is forgotten before twice that time. */
+  keptMs: number;
+  /** A live counter of open connections. */
+  callers: { readonly open: number };
+  /** True while new keys are refused. */
+  isFull?: (() => boolean) | undefined;
 }
 
 /**
@@ -64,28 +113,32 @@ export class Claim {
  * ignores the duplicates. Requests to a place during a call share the next call.
  */
 export class IdempotencyKeys {
-  readonly #placesOf: (name: Buffer) => readonly [Place, Place?];
-  readonly #isFull: () => boolean;
-  readonly #keptMs: number;
-  readonly #callers: { readonly open: number };
+  readonly #options: IdempotencyOptions;
   readonly #batches = new Map<Place, Batches<Buffer, Found>>();
 
+  constructor(options: IdempotencyOptions) {
+    this.#options = options;
+  }
+
+  /** True if a key can be written together with the job of its events: {@link commit}. */
+  get joinJobs(): boolean {
+    return this.#options.placeOfAll !== undefined;
+  }
+
   /**
-   * @param placesOf where a key is: one place, or the same two for every pod.
-   * @param keptMs the least time to remember a key; it is forgotten before twice that time.
-   * @param callers a live counter of open connections.
-   * @param isFull true while new keys are refused.
+   * Adds a job by `script`, from {@link keyScript}, with the keys of some of its events. A claim
+   * learns whether its events are in the job. Rejects if neither the job nor a key was written.
    */
-  constructor(
-    placesOf: (name: Buffer) => readonly [Place, Place?],
-    keptMs: number,
-    callers: { readonly open: number },
-    isFull: () => boolean = () => false,
-  ) {
-    this.#callers = callers;
-    this.#placesOf = placesOf;
-    this.#keptMs = keptMs;
-    this.#isFull = isFull;
+  async commit(redis: RedisClient, claims: readonly JobClaim[], events: number, job: AddJob): Promise<void> {
+    const { placeOfAll } = this.#options;
+    if (placeOfAll === undefined) throw new Error('keys and jobs are in several places');
+    const items = claims.map(({ claim: { item }, from }) => {
+      item.writeUInt16BE(from, atFrom);
+      return asking('c', item);
+    });
+    const more = [events, ...job.args];
+    const found = await this.#run(job.script, { redis, key: placeOfAll.key }, items, job.keys, more);
+    for (const [at, one] of found.entries()) claims[at]?.claim.learn(one);
   }
 
   /**
@@ -95,14 +148,13 @@ export class IdempotencyKeys {
    * was never acknowledged. Rejects when no place of the key answers.
    */
   async reserve(keyed: Keyed): Promise<Claim | RequestError> {
-    const item = itemOf(keyed);
-    const [first, second] = this.#placesOf(item.subarray(atName, atId));
-    const found =
-      second === undefined ? await this.#ask(first, 'r', item) : await this.#reserveInBoth(first, second, item);
-    const refusal = refusalOf(found.state);
-    if (refusal !== undefined) return refusal;
-    found.id.copy(item, atId);
-    return new Claim(keyed.events, item, found);
+    const claim = new Claim(keyed);
+    const { item } = claim;
+    const [first, second] = this.#options.placesOf(item.subarray(atName, atId));
+    claim.learn(
+      second === undefined ? await this.#ask(first, 'r', item) : await this.#reserveInBoth(first, second, item),
+    );
+    return claim.refusal ?? claim;
   }
 
   /** Marks the events as acknowledged: from now on the key answers without a commit. */
@@ -118,6 +170,11 @@ export class IdempotencyKeys {
   /** Gives up a reservation whose events were not sent, so that a new key is not bound to them. */
   undo(claim: Claim): void {
     this.#everywhere(claim.isNew ? 'u' : 'l', claim);
+  }
+
+  /** Forgets what is too old, where no request has done that. */
+  async sweep(): Promise<void> {
+    await Promise.allSettled(this.#options.all.map((place) => this.#run(keysAlone, place, [])));
   }
 
   /** Resolves when everything about keys is in Redis, or was lost. */
@@ -147,7 +204,7 @@ export class IdempotencyKeys {
 
   /** Runs in the background; the caller does not wait. */
   #everywhere(operation: Operation, { item }: Claim): void {
-    for (const place of this.#placesOf(item.subarray(atName, atId))) {
+    for (const place of this.#options.placesOf(item.subarray(atName, atId))) {
       if (place !== undefined) this.#batchesOf(place).post(asking(operation, item));
     }
   }
@@ -159,15 +216,22 @@ export class IdempotencyKeys {
   #batchesOf(place: Place): Batches<Buffer, Found> {
     let batches = this.#batches.get(place);
     if (batches === undefined) {
-      batches = new Batches((items) => this.#call(place, items), this.#callers);
+      batches = new Batches((items) => this.#run(keysAlone, place, items), this.#options.callers);
       this.#batches.set(place, batches);
     }
     return batches;
   }
 
-  async #call({ redis, key }: Place, items: readonly Buffer[]): Promise<Found[]> {
-    const args = [this.#keptMs, leaseMs, this.#isFull() ? 1 : 0, size, Buffer.concat(items)];
-    const [states, ids] = (await keyScript.run(redis, [key], args)) as [Buffer, Buffer];
+  async #run(
+    script: RedisScript,
+    { redis, key }: Place,
+    items: readonly Buffer[],
+    keys: readonly string[] = [],
+    more: readonly (string | number | Buffer)[] = [],
+  ): Promise<Found[]> {
+    const { keptMs, isFull } = this.#options;
+    const args = [keptMs, leaseMs, isFull?.() === true ? 1 : 0, size, Buffer.concat(items), ...more];
+    const [states, ids] = (await script.run(redis, [key, ...keys], args)) as [Buffer, Buffer];
     let at = 0;
     return items.map((item, index) => {
       const state = String.fromCharCode(states[index] ?? 0) as Found['state'];
@@ -207,17 +271,18 @@ function withId(item: Buffer, id: Buffer): Buffer {
 }
 
 /**
- * The 16-byte name of a key in each of its places: a hash of its organization and of its parts,
+ * The name of a key in each of its places: a hash of its organization and of its parts,
  * kept apart from each other. So neither an organization nor a key can imitate another.
  */
 export function nameOf(organization: string, key: RepeatKey): Buffer {
-  return hash('sha256', JSON.stringify([organization, ...key]), 'buffer').subarray(0, 16);
+  return hash('sha256', JSON.stringify([organization, ...key]), 'buffer').subarray(0, nameBytes);
 }
 
 function itemOf({ key, events }: Keyed): Buffer {
   const item = Buffer.alloc(size);
   const [first] = events;
   item.write(isDerived(key) ? '1' : '0', 1);
+  item.writeUInt16BE(events.length, atCount);
   nameOf(first?.organization ?? '', key).copy(item, atName);
   bytesOfId(first?.id ?? '').copy(item, atId);
   writeFingerprint(events, item);

@@ -1,4 +1,4 @@
-import { Batches, Rounds } from '../../kit/async/batches.ts';
+import { Batches } from '../../kit/async/batches.ts';
 import { RedisScript } from '../redis-script.ts';
 import { hashedName, queueKey } from './keys.ts';
 import type { RedisClient } from '../redis.ts';
@@ -120,17 +120,15 @@ type Item = readonly [operation: string, key: string, ...args: [string, string]]
  * The runs of pings: for each automation, the one that the last `start` without a `rid` opened, and
  * the latest ones with a `rid`. They are in Redis, so that all ingest pods know them. Concurrent
  * pings get different runs. Methods reject while Redis is unavailable. Requests during a call share
- * the next one.
+ * the next one. A ping has its run to itself until its last step, for which its caller does not wait.
  */
 export class PingRuns {
   readonly #queueName: string;
   readonly #batches: Batches<Item, string[]>;
-  readonly #rounds: Rounds;
 
   /** @param callers a live counter of open connections. */
   constructor(redis: RedisClient, queueName: string, callers: { readonly open: number }) {
     this.#queueName = queueName;
-    this.#rounds = new Rounds(callers);
     this.#batches = new Batches(async (items) => {
       const keys = items.map(([, key]) => key);
       const reply = await script.run(
@@ -142,9 +140,9 @@ export class PingRuns {
     }, callers);
   }
 
-  /** Runs the steps of a ping together with those of others. */
-  together<T>(work: () => Promise<T>): Promise<T> {
-    return this.#rounds.join(work);
+  /** Resolves when everything about runs is in Redis, or was lost. */
+  drained(): Promise<void> {
+    return this.#batches.drained();
   }
 
   /**
@@ -156,9 +154,9 @@ export class PingRuns {
     return { run, same: same === '1' };
   }
 
-  /** Records that the START of the run is on disk. */
-  async confirm(organization: string, automation: string, run: string): Promise<void> {
-    await this.#ask('confirm', 'open-run', organization, automation, run);
+  /** Records in the background that the START of the run is on disk. */
+  confirm(organization: string, automation: string, run: string): void {
+    this.#post('confirm', 'open-run', organization, automation, run);
   }
 
   async find(organization: string, automation: string): Promise<OpenRun | undefined> {
@@ -181,14 +179,14 @@ export class PingRuns {
     return run === undefined ? undefined : { run, started: started === '1', end: first };
   }
 
-  /** Gives the run to the next ping immediately, after this one has failed. */
-  async release(organization: string, automation: string, run: string): Promise<void> {
-    await this.#ask('release', 'open-run', organization, automation, run);
+  /** Gives the run to the next ping, in the background, after this one has failed. */
+  release(organization: string, automation: string, run: string): void {
+    this.#post('release', 'open-run', organization, automation, run);
   }
 
-  /** Closes the run, unless a later one is open. */
-  async close(organization: string, automation: string, run: string): Promise<void> {
-    await this.#ask('close', 'open-run', organization, automation, run);
+  /** Closes the run in the background, unless a later one is open. */
+  close(organization: string, automation: string, run: string): void {
+    this.#post('close', 'open-run', organization, automation, run);
   }
 
   /**
@@ -206,13 +204,20 @@ export class PingRuns {
     return run === '' ? rid : run;
   }
 
-  /** Records that the END of the last run with the `rid` is on disk. */
-  async ended(organization: string, automation: string, rid: string): Promise<void> {
-    await this.#ask('ended', 'named-runs', organization, automation, hashedName(rid));
+  /** Records in the background that the END of the last run with the `rid` is on disk. */
+  ended(organization: string, automation: string, rid: string): void {
+    this.#post('ended', 'named-runs', organization, automation, hashedName(rid));
   }
 
   #ask(operation: string, part: string, organization: string, automation: string, one = '', two = '') {
-    const key = `${queueKey(this.#queueName, part)}:${hashedName(organization, automation.toLowerCase())}`;
-    return this.#batches.ask([operation, key, one, two]);
+    return this.#batches.ask([operation, this.#key(part, organization, automation), one, two]);
+  }
+
+  #post(operation: string, part: string, organization: string, automation: string, one: string): void {
+    this.#batches.post([operation, this.#key(part, organization, automation), one, '']);
+  }
+
+  #key(part: string, organization: string, automation: string): string {
+    return `${queueKey(this.#queueName, part)}:${hashedName(organization, automation.toLowerCase())}`;
   }
 }

@@ -1,7 +1,9 @@
 import type { AcceptedEvent } from '../../event/event.ts';
 import type { ProducerLoad, ProducerMetrics } from '../producer-metrics.ts';
 import type { SpanContext } from '../../kit/telemetry/tracing.ts';
+import { addedBy } from '../adding.ts';
 import { jobName } from '../queue-stats.ts';
+import type { Claim, IdempotencyKeys, JobClaim } from '../keys/idempotency.ts';
 import { GroupCommit, heldBytesOf, type Callers, type GroupCommitLimits } from '../group-commit.ts';
 import { encodeJob, encodeLargeJob } from '../job/job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from '../queue-connection.ts';
@@ -19,6 +21,7 @@ export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'que
   queueOf?: (queueName: string) => string;
   limits: GroupCommitLimits;
   callers: Callers;
+  keys: Pick<IdempotencyKeys, 'commit'>;
   /** True puts each event's seal into its job. Default: false. */
   seals?: boolean | undefined;
   /** Resolves when the next step of a large job of this organization may run. */
@@ -48,7 +51,8 @@ export class Lane {
       ({ redis, queueName }) => new QueueConnection({ ...options, redis, queueName: queueOf(queueName) }),
     );
     const { limits, callers } = options;
-    const commit = (events: AcceptedEvent[], bytes: number): Promise<void> => this.#commit(events, bytes);
+    const commit = (events: AcceptedEvent[], bytes: number, claims: readonly JobClaim[]): Promise<void> =>
+      this.#commit(events, bytes, claims);
     this.#groupCommit = new GroupCommit(commit, limits, callers);
     const commitsInFlight = Math.min(largeCommits, limits.commitsInFlight);
     this.#largeCommit = new GroupCommit(commit, { ...limits, commitsInFlight }, callers);
@@ -72,21 +76,24 @@ export class Lane {
   }
 
   /** Adds the events to one commit; see {@link GroupCommit.add}. */
-  add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events)): Promise<void> {
+  add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events), claim?: Claim): Promise<void> {
     const point = this.#options.tracing?.currentSpan();
     const [first] = events;
     if (point !== undefined && first !== undefined) this.#points.set(first, point);
-    return (bytes > largeJob ? this.#largeCommit : this.#groupCommit).add(events, bytes);
+    return (bytes > largeJob ? this.#largeCommit : this.#groupCommit).add(events, bytes, claim);
   }
 
-  async #commit(events: AcceptedEvent[], bytes: number): Promise<void> {
+  async #commit(events: AcceptedEvent[], bytes: number, claims: readonly JobClaim[]): Promise<void> {
     const { metrics, logger, shards, onCommitted } = this.#options;
     const begun = performance.now();
     metrics.batchSize.add(events.length);
     try {
-      await this.#traced(events, () => shards.put(events.length, (shard) => this.#add(events, bytes, shard)));
-      onCommitted?.(events);
-      for (const { organization, kind } of events) metrics.accepted.add(metrics.organization(organization), kind);
+      const add = (shard: number) => this.#add(events, bytes, claims, shard);
+      await this.#traced(events, () => shards.put(events.length, add));
+      const left = new Set(claims.flatMap(({ claim }) => (claim.isNew ? [] : claim.sent)));
+      const recorded = left.size === 0 ? events : events.filter((event) => !left.has(event));
+      onCommitted?.(recorded);
+      for (const { organization, kind } of recorded) metrics.accepted.add(metrics.organization(organization), kind);
     } catch (error) {
       logger.warn({ error, events: events.length }, 'commit to redis failed');
       throw error;
@@ -95,7 +102,12 @@ export class Lane {
     }
   }
 
-  async #add(events: AcceptedEvent[], bytes: number, shard: number): Promise<void> {
+  async #add(
+    events: AcceptedEvent[],
+    bytes: number,
+    claims: readonly JobClaim[],
+    shard: number,
+  ): Promise<void> {
     await this.#options.before?.(events, shard);
     const connection = this.#queues[shard];
     if (connection === undefined) throw new Error('the queue has no such shard');
@@ -103,7 +115,8 @@ export class Lane {
     const { seals, rest } = this.#options;
     const options = { seals, rest: () => rest(events[0]?.organization ?? '') };
     const data = bytes > largeJob ? await encodeLargeJob(events, options) : encodeJob(events, options);
-    await queue.add(jobName(events.length), data);
+    const withKeys = addedBy((job) => this.#options.keys.commit(connection.redis, claims, events.length, job));
+    await queue.add(jobName(events.length), data, claims.length > 0 ? withKeys : undefined);
   }
 
   #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {

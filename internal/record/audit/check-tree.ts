@@ -4,7 +4,6 @@ import { hashOfText, leafHashText, type HashText } from '../../ledger/hashing.ts
 import { isErasure } from '../../ledger/erasure.ts';
 import { isEvent, isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../../ledger/leaf.ts';
 import type { Finding } from './finding.ts';
-import { countOverdue } from './overdue.ts';
 
 /** How much newer an earlier leaf may be: clocks differ, and jobs wait. In ms. */
 export const toleranceMs = 3_600_000;
@@ -96,4 +95,13 @@ function leafFault(leaf: Buffer): string | undefined {
 
 function backdatedErasure(leaf: Buffer): Finding {
   return { sentence: `Erasure ${readLeaf(leaf).id} was recorded later than it says: newer events are before it.` };
+}
+
+/** How long after its acceptance an event usually has a checkpoint, in ms. */
+const longestWaitMs = 3_600_000;
+
+/** How many of these leaves without a checkpoint belong to events that should have one. */
+export function countOverdue(leaves: Buffer): number {
+  const latest = Date.now() - longestWaitMs;
+  return splitLeaves(leaves).filter((leaf) => timeOfLeaf(leaf) < latest).length;
 }

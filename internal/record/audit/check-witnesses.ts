@@ -1,7 +1,6 @@
 import { changedCheckpoint } from './shown-checkpoint.ts';
-import { findCosignature } from '../../ledger/cosignature.ts';
 import type { VerifierKey } from '../../ledger/keys.ts';
-import { splitNote } from '../../ledger/note.ts';
+import { findCosignature, splitNote } from '../../ledger/note.ts';
 import type { Outcome } from './exit-code.ts';
 
 /** What must hold of the cosignatures of a checkpoint. */

@@ -7,7 +7,7 @@ import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
 import { LeafReader, WrongTileIds } from './leaf-reader.ts';
 import type { Reading } from './read-database.ts';
-import { countOverdue } from './overdue.ts';
+import { countOverdue } from './check-tree.ts';
 
 /** Events that are compared at a time. */
 const pageSize = 10_000;

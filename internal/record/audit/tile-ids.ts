@@ -1,4 +1,4 @@
-import { leafSize } from '../../ledger/leaf.ts';
+import { leafSize, uuidAt } from '../../ledger/leaf.ts';
 
 /** No UUID is higher. */
 export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -18,10 +18,5 @@ export function idsOfTile(content: Uint8Array): { first: string; last: string } 
     if (compare(first, at) > 0) first = at;
     if (compare(last, at) < 0) last = at;
   }
-  return { first: uuidAt(leaves, first), last: uuidAt(leaves, last) };
-}
-
-function uuidAt(leaves: Buffer, at: number): string {
-  const hex = leaves.toString('hex', at + 1, at + 17);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return { first: uuidAt(leaves, first + 1), last: uuidAt(leaves, last + 1) };
 }

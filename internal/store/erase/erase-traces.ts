@@ -44,7 +44,7 @@ async function eraseDeliveriesWith(
 ): Promise<void> {
   const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
   const texts = sql`concat_ws(e'\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
-    ${run} ->> 'error_id', ${run} ->> 'error')`;
+    ${run} ->> 'error_id', ${run} ->> 'error_lines')`;
   let last = '0';
   for (;;) {
     const { rows } = await sql<{ sequence: string; texts: string }>`

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { leafSize, splitLeaves } from '../../ledger/leaf.ts';
+import { leafSize, splitLeaves, uuidAt } from '../../ledger/leaf.ts';
 import { unpackTile } from '../../ledger/tiles.ts';
 import { macOf, type MacKey } from '../../ledger/mac.ts';
 import { advisoryLocks } from '../advisory-locks.ts';
@@ -126,6 +126,5 @@ function idOf(leaf: Buffer): string {
 }
 
 function uuidOf(id = ''): string {
-  const hex = Buffer.from(id, 'latin1').toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return uuidAt(Buffer.from(id, 'latin1'));
 }

@@ -5,7 +5,7 @@ import { firstDatabase, readPlaces, type Place } from './organization-map.ts';
 /** The tables with the controller's state of an organization. Notices go with their alerts. */
 const stateTables = [
   'automations',
-  'webhooks',
+  'channels',
   'alerts',
   'deliveries',
   'scheduled_runs',

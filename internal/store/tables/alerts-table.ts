@@ -18,8 +18,8 @@ export interface AlertsTable {
   resolved_reason: string | null;
   /** What people declared about the automation when it opened. */
   declared: ColumnType<unknown, string | null | undefined, string>;
-  /** The webhooks that were notified when it opened, as `[namespace, name]`; null for none. */
-  told_webhooks: ColumnType<[string, string][] | null, string | null | undefined, string>;
+  /** The channels that were notified when it opened, as `[namespace, name]`; null for none. */
+  told_channels: ColumnType<[string, string][] | null, string | null | undefined, string>;
   /** What a mute has kept back; null for nothing. */
   kept_back: 'opened' | 'resolved' | null;
 }

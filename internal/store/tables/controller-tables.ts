@@ -10,7 +10,7 @@ export interface ControllerStateTable {
   ticked_at: Date | null;
   blind_since: Date | null;
   blind_reason: string | null;
-  /** Webhooks about executions are in the outbox up to this time. */
+  /** Channels about executions are in the outbox up to this time. */
   executions_until: Date | null;
   /** The same per organization that is behind, in ISO 8601; written as JSON. */
   executions_behind: ColumnType<Record<string, string>, string | undefined, string>;

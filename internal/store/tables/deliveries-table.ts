@@ -1,14 +1,14 @@
 import type { ColumnType, Generated } from 'kysely';
 
-/** The table `deliveries`: the outbox of webhooks, and the history of what was sent. */
+/** The table `deliveries`: the outbox of channels, and the history of what was sent. */
 export interface DeliveriesTable {
   /** Also the `webhook-id`, the same at each attempt. */
   id: string;
   sequence: Generated<string>;
   organization: string;
   automation_id: string;
-  webhook_namespace: string;
-  webhook_name: string;
+  channel_namespace: string;
+  channel_name: string;
   /** The CloudEvent. */
   event: ColumnType<Record<string, unknown>, string, string>;
   created_at: Generated<Date>;

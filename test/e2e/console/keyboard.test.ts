@@ -46,7 +46,7 @@ describe('the console by keyboard alone', () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it('reads the alerts, and sends a test of a webhook', async () => {
+  it('reads the alerts, and sends a test of a channel', async () => {
     await using opened = await suite.open();
     const { page, complaints } = opened;
     await page.goto('/o/acme/');
@@ -58,8 +58,8 @@ describe('the console by keyboard alone', () => {
     const button = page.getByRole('button', { name: 'Send a test to incidents' });
     await button.focus();
     // The redirect would lead to the public address of the console.
-    await page.route('**/webhooks/**', (route) => route.fulfill({ status: 204 }));
-    const sent = page.waitForRequest('**/o/acme/webhooks/acme-automations/incidents/test');
+    await page.route('**/channels/**', (route) => route.fulfill({ status: 204 }));
+    const sent = page.waitForRequest('**/o/acme/channels/acme-automations/incidents/test');
     await page.keyboard.press('Enter');
     expect((await sent).method()).to.equal('POST');
     expect(complaints).to.deep.equal([]);

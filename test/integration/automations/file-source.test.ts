@@ -32,7 +32,7 @@ describe('declarations in a file', () => {
   });
 
   const names = (): string[] | undefined => source.current()?.automations.map(({ name }) => name);
-  const webhook = { namespace: 'acme-automations', name: 'incidents' };
+  const channel = { namespace: 'acme-automations', name: 'incidents' };
 
   it('are those of the example, and no sooner than the start', async () => {
     expect(source.unready()).to.equal(`the automations of ${path} are not loaded`);
@@ -46,7 +46,7 @@ describe('declarations in a file', () => {
       owner: 'billing',
       uid: 'file:acme-automations/nightly-invoices',
     });
-    expect(source.secretsOf(webhook)).to.deep.equal(['whsec_cmVwbGFjZS1tZS1yZXBsYWNlLW1lLXJlcGxhY2UtbWU=']);
+    expect(source.secretsOf(channel)).to.deep.equal(['whsec_cmVwbGFjZS1tZS1yZXBsYWNlLW1lLXJlcGxhY2UtbWU=']);
     expect(logs.records.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
@@ -89,11 +89,11 @@ describe('declarations in a file', () => {
     await writeFile(path, (await readFile(path, 'utf8')).replace('{ runledger.dev/organization: acme }', '{}'));
     await source.start();
     expect(names()).to.deep.equal([]);
-    expect(logs.records.filter(({ fields }) => fields['reason'] === 'NoOrganization')).to.have.length(4);
+    expect(logs.records.filter(({ fields }) => fields['reason'] === 'NoOrganization')).to.have.length(6);
   });
 
   for (const [text, complaint] of [
-    ['kind: Pod', 'Pod is unknown; known are Automation, Webhook, Namespace, Secret'],
+    ['kind: Pod', 'Pod is unknown; known are Automation, Channel, Namespace, Secret'],
     ['kind: Automation\napiVersion: v1', 'Automation: apiVersion must be runledger.dev/v1alpha1'],
     ['kind: Secret\napiVersion: v1', 'a manifest of kind Secret has no metadata.name'],
     ['', 'no manifest in it'],

@@ -3,7 +3,7 @@ import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type {
   Declarations,
   DeclaredAutomation,
-  DeclaredWebhook,
+  DeclaredChannel,
 } from '../../../internal/controller/declarations/declarations.ts';
 import type { Rules } from '../../../internal/expectation/rules.ts';
 import { TableSync } from '../../../internal/controller/declarations/table-sync.ts';
@@ -28,11 +28,14 @@ const automation: DeclaredAutomation = {
   suspend: false,
 };
 
-const webhook: DeclaredWebhook = {
+const channel: DeclaredChannel = {
   organization: 'acme',
   namespace: 'acme-automations',
   name: 'incidents',
+  type: 'webhook',
   url: 'https://acme.example/a',
+  to: [],
+  quietHours: null,
   secretRef: 'keys',
   kinds: ['automation.missing'],
   filter: { owners: ['billing'] },
@@ -42,12 +45,12 @@ describe('the tables of declarations', () => {
   const database = eachDatabase();
 
   const tables = new TableSync();
-  const sync = ({ automations = [], webhooks = [] }: Partial<Declarations>, now = first): Promise<unknown> =>
-    database.db.transaction().execute((trx) => tables.run(trx, { automations, webhooks }, now));
+  const sync = ({ automations = [], channels = [] }: Partial<Declarations>, now = first): Promise<unknown> =>
+    database.db.transaction().execute((trx) => tables.run(trx, { automations, channels }, now));
 
   it('hold every declaration', async () => {
     const other = { ...automation, organization: 'globex', expect: undefined };
-    await sync({ automations: [automation, other], webhooks: [webhook] });
+    await sync({ automations: [automation, other], channels: [channel] });
     const rows = await database.db.selectFrom('automations').selectAll().orderBy('organization').execute();
     expect(rows[0]).to.deep.equal({
       organization: 'acme',
@@ -75,12 +78,15 @@ describe('the tables of declarations', () => {
       note: null,
     });
     expect(rows[1]).to.include({ organization: 'globex', expect: null });
-    expect(await database.db.selectFrom('webhooks').selectAll().execute()).to.deep.equal([
+    expect(await database.db.selectFrom('channels').selectAll().execute()).to.deep.equal([
       {
         organization: 'acme',
         namespace: 'acme-automations',
         name: 'incidents',
+        type: 'webhook',
         url: 'https://acme.example/a',
+        to: [],
+        quiet_hours: null,
         secret_ref: 'keys',
         kinds: ['automation.missing'],
         filter: { owners: ['billing'] },
@@ -133,13 +139,13 @@ describe('the tables of declarations', () => {
     const automations = [automation];
     const names = () => database.db.selectFrom('automations').select('name').execute();
     const rolledBack = database.db.transaction().execute(async (trx) => {
-      await tables.run(trx, { automations, webhooks: [] }, first);
+      await tables.run(trx, { automations, channels: [] }, first);
       throw new Error('the tick failed');
     });
     expect(await failureOf(rolledBack)).to.include({ message: 'the tick failed' });
     await sync({ automations });
     expect(await names()).to.deep.equal([{ name: 'invoices' }]);
-    const other = { automations: [{ ...automation, name: 'renamed' }], webhooks: [] };
+    const other = { automations: [{ ...automation, name: 'renamed' }], channels: [] };
     await database.db.transaction().execute((trx) => new TableSync().run(trx, other, first));
     await sync({ automations });
     expect(await names()).to.deep.equal([{ name: 'invoices' }]);
@@ -157,7 +163,7 @@ describe('the tables of declarations', () => {
       },
     });
     const most = async (declared: readonly DeclaredAutomation[]): Promise<number> => {
-      const given = { automations: declared, webhooks: [] };
+      const given = { automations: declared, channels: [] };
       await counting.transaction().execute((trx) => tables.run(trx, given, first));
       return Math.max(...rows.splice(0));
     };
@@ -176,21 +182,21 @@ describe('the tables of declarations', () => {
   });
 
   it('lose what is no longer declared', async () => {
-    await sync({ automations: [automation, { ...automation, organization: 'globex' }], webhooks: [webhook] });
+    await sync({ automations: [automation, { ...automation, organization: 'globex' }], channels: [channel] });
     await sync({ automations: [automation] });
     expect(await database.db.selectFrom('automations').select('organization').execute()).to.deep.equal([
       { organization: 'acme' },
     ]);
-    expect(await database.db.selectFrom('webhooks').selectAll().execute()).to.deep.equal([]);
+    expect(await database.db.selectFrom('channels').selectAll().execute()).to.deep.equal([]);
   });
 
-  it('close the circuit of a webhook when its address changes, and only then', async () => {
-    await sync({ webhooks: [webhook] });
-    await database.db.updateTable('webhooks').set({ failing_since: first, open_until: later }).execute();
-    await sync({ webhooks: [{ ...webhook, kinds: [] }] });
-    const circuit = () => database.db.selectFrom('webhooks').select(['kinds', 'failing_since', 'open_until']).execute();
+  it('close the circuit of a channel when its address changes, and only then', async () => {
+    await sync({ channels: [channel] });
+    await database.db.updateTable('channels').set({ failing_since: first, open_until: later }).execute();
+    await sync({ channels: [{ ...channel, kinds: [] }] });
+    const circuit = () => database.db.selectFrom('channels').select(['kinds', 'failing_since', 'open_until']).execute();
     expect(await circuit()).to.deep.equal([{ kinds: [], failing_since: first, open_until: later }]);
-    await sync({ webhooks: [{ ...webhook, url: 'https://acme.example/b' }] });
+    await sync({ channels: [{ ...channel, url: 'https://acme.example/b' }] });
     expect(await circuit()).to.deep.equal([{ kinds: ['automation.missing'], failing_since: null, open_until: null }]);
   });
 
@@ -198,7 +204,7 @@ describe('the tables of declarations', () => {
     const other = { ...automation, automationId: '1b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11', name: 'of-cron-job' };
     let cronJobs: DeclaredAutomation[] | undefined;
     const source = {
-      current: () => ({ automations: [automation], webhooks: [] }),
+      current: () => ({ automations: [automation], channels: [] }),
       refuse: () => undefined,
       afterTick: () => undefined,
     };
@@ -218,8 +224,8 @@ describe('the tables of declarations', () => {
   it('leave out only what Postgres refuses, until it changes, and say which and why', async () => {
     const other = { ...automation, organization: 'globex' };
     const hostile = { ...automation, automationId: '1b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11', name: 'bad', owner: 'a\0b' };
-    const bad = { ...webhook, name: 'bad', filter: { owners: ['a\0b'] } };
-    const declared = { automations: [automation, hostile, other], webhooks: [bad, webhook] };
+    const bad = { ...channel, name: 'bad', filter: { owners: ['a\0b'] } };
+    const declared = { automations: [automation, hostile, other], channels: [bad, channel] };
     let current = declared;
     const refused: unknown[] = [];
     const source = {
@@ -235,23 +241,23 @@ describe('the tables of declarations', () => {
     const why = 'the database refuses the declaration: unsupported Unicode escape sequence';
     expect(refused).to.deep.equal([
       { kind: 'Automation', namespace: 'acme-automations', name: 'bad', message: why },
-      { kind: 'Webhook', namespace: 'acme-automations', name: 'bad', message: why },
+      { kind: 'Channel', namespace: 'acme-automations', name: 'bad', message: why },
     ]);
     const stored = async () => {
       const automations = await database.db.selectFrom('automations').select(['organization', 'name']).execute();
-      const webhooks = await database.db.selectFrom('webhooks').select(['organization', 'name']).execute();
-      return [...automations, ...webhooks].map(({ organization, name }) => `${organization}/${name}`).sort();
+      const channels = await database.db.selectFrom('channels').select(['organization', 'name']).execute();
+      return [...automations, ...channels].map(({ organization, name }) => `${organization}/${name}`).sort();
     };
     expect(await stored()).to.deep.equal(['acme/incidents', 'acme/invoices', 'globex/invoices']);
 
     await tick();
-    current = { automations: [hostile, { ...automation, generation: 2 }], webhooks: [bad, webhook] };
+    current = { automations: [hostile, { ...automation, generation: 2 }], channels: [bad, channel] };
     await tick();
     expect(await stored(), 'without another look at the refused ones').to.deep.equal([
       'acme/incidents',
       'acme/invoices',
     ]);
-    current = { automations: [{ ...hostile, generation: 2, owner: 'a' }], webhooks: [{ ...bad, filter: {} }] };
+    current = { automations: [{ ...hostile, generation: 2, owner: 'a' }], channels: [{ ...bad, filter: {} }] };
     await tick();
     expect(await stored()).to.deep.equal(['acme/bad', 'acme/bad']);
   });

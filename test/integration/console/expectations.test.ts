@@ -3,7 +3,7 @@ import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { suiteLogin } from '../../support/login.ts';
-import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 
 const dayMs = 86_400_000;
 const now = Date.now();
@@ -20,7 +20,7 @@ describe('expectations in the console', () => {
   before(async () => {
     const { db } = suite.database;
     await declare(db, { expect: { schedule: '0 0 * * *', grace: '10m' } });
-    await declareWebhook(db, { url: 'https://incidents.example/' });
+    await declareChannel(db, { url: 'https://incidents.example/' });
     const missing = transition('opened', { occurrence, reason, openedAt: expected + 600_000 });
     await storeAlert(db, missing);
     const { kind, facts, openedAt, id } = missing.alert;
@@ -66,12 +66,12 @@ describe('expectations in the console', () => {
       .and.to.match(/Delivered .* acme-automations\/incidents automation\.missing/);
   });
 
-  it('have a history of alerts and deliveries, and webhooks that take a test', async () => {
+  it('have a history of alerts and deliveries, and channels that take a test', async () => {
     const { page, text } = await read('alerts');
     expect(text).to.match(new RegExp(`Missing Nightly invoices ${reason} .* open ${receiver}`));
     expect(text).to.match(new RegExp(`Failing Nightly invoices .* ${receiver} .*, its end`));
     expect(text).to.match(/Delivered .* acme-automations\/incidents automation\.missing Nightly invoices/);
-    expect(page).to.include('action="/o/acme/webhooks/acme-automations/incidents/test"');
+    expect(page).to.include('action="/o/acme/channels/acme-automations/incidents/test"');
   });
 
   const late = new Date(now - 600_000);

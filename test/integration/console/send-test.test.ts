@@ -3,22 +3,22 @@ import { Browser } from '../../support/browser.ts';
 import { readToken, startConsole } from '../../support/console.ts';
 import { failureOf } from '../../support/failure.ts';
 import { suiteLogin } from '../../support/login.ts';
-import { declareWebhook } from '../../support/notify/expectations.ts';
+import { declareChannel } from '../../support/notify/expectations.ts';
 import { query } from '../../support/postgres-server.ts';
 
-const path = '/o/acme/webhooks/acme-automations/incidents/test';
+const path = '/o/acme/channels/acme-automations/incidents/test';
 
 describe('the button that sends a test', () => {
   const suite = suiteLogin();
 
   beforeEach(async () => {
-    for (const table of ['deliveries', 'webhooks'] as const) await suite.database.db.deleteFrom(table).execute();
+    for (const table of ['deliveries', 'channels'] as const) await suite.database.db.deleteFrom(table).execute();
   });
 
   const deliveries = () => suite.database.db.selectFrom('deliveries').selectAll().execute();
 
   it('puts one notification into the outbox, until it is sent', async () => {
-    await declareWebhook(suite.database.db, { url: 'https://incidents.example/' });
+    await declareChannel(suite.database.db, { url: 'https://incidents.example/' });
     const browser = await suite.reader();
     const answer = await browser.post(path);
     expect(answer.status).to.equal(303);
@@ -26,7 +26,7 @@ describe('the button that sends a test', () => {
     expect((await browser.post(path)).headers.location).to.match(/test=waiting$/);
     const [row, ...others] = await deliveries();
     expect(others).to.deep.equal([]);
-    expect(row).to.deep.include({ organization: 'acme', webhook_name: 'incidents', attempts: 0 });
+    expect(row).to.deep.include({ organization: 'acme', channel_name: 'incidents', attempts: 0 });
     expect(row?.event).to.deep.include({ type: 'dev.runledger.test', source: 'https://console.example/o/acme/' });
     await suite.database.db.updateTable('deliveries').set({ delivered_at: new Date() }).execute();
     expect((await browser.post(path)).headers.location).to.match(/test=sent$/);
@@ -34,7 +34,7 @@ describe('the button that sends a test', () => {
 
   it('works with a user of the console alone, who is in runledger_reader and can write nothing else', async () => {
     const { url, db } = suite.database;
-    await declareWebhook(db, { url: 'https://incidents.example/' });
+    await declareChannel(db, { url: 'https://incidents.example/' });
     const address = new URL(url);
     address.username = `console_${address.pathname.slice(1)}`;
     await query(url, `create role ${address.username} login in role runledger_reader`);
@@ -49,7 +49,7 @@ describe('the button that sends a test', () => {
       ['globex', '00000000-0000-0000-0000-000000000000'],
     ]) {
       const insert = `begin; select set_config('runledger.organization', 'acme', true);
-        insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
+        insert into deliveries (id, organization, automation_id, channel_namespace, channel_name, event)
         values (gen_random_uuid(), '${organization}', '${automation}', 'n', 'w', '{}')`;
       expect(await failureOf(query(address.href, insert))).to.match(/row-level security/);
     }
@@ -57,14 +57,14 @@ describe('the button that sends a test', () => {
 
   it('says which right of the user of the console is missing', async () => {
     const { url, db } = suite.database;
-    await declareWebhook(db, { url: 'https://incidents.example/' });
+    await declareChannel(db, { url: 'https://incidents.example/' });
     const address = new URL(url);
     address.username = `poor_${address.pathname.slice(1)}`;
     const login = 'grant select, insert, update, delete on sessions to';
     await query(
       url,
       `create role ${address.username} login; ${login} ${address.username};
-       grant select on events, executions, webhooks, deliveries, automations to ${address.username};
+       grant select on events, executions, channels, deliveries, automations to ${address.username};
        grant insert on access_log to ${address.username}; grant select on console_keys to ${address.username}`,
     );
     await using console = await startConsole(address.href, {}, suite.tokens.source);
@@ -75,13 +75,13 @@ describe('the button that sends a test', () => {
     expect(answer.body).to.contain('insert on deliveries');
   });
 
-  it('says that the webhook is gone', async () => {
+  it('says that the channel is gone', async () => {
     const browser = await suite.reader();
     expect((await browser.post(path)).headers.location).to.match(/test=gone$/);
   });
 
   it('takes no form of another site, and none of another organization', async () => {
-    await declareWebhook(suite.database.db, { url: 'https://incidents.example/' });
+    await declareChannel(suite.database.db, { url: 'https://incidents.example/' });
     const browser = await suite.reader();
     const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     expect((await browser.post(path, {}, foreign)).status).to.equal(403);

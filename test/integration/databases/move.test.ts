@@ -22,7 +22,7 @@ import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { killedAt } from '../../support/killed-at.ts';
-import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { headOf, idsInLog, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
@@ -143,11 +143,11 @@ describe('a move of an organization', function () {
     expect(await failureOf(recordEvents(other, [ofAcme()]))).to.include({ code: 'RL001' });
   });
 
-  it('takes along verdicts, alerts and what webhooks must still get, in order', async () => {
+  it('takes along verdicts, alerts and what channels must still get, in order', async () => {
     const { first, eu } = databases;
     await declare(first.db);
     await declare(first.db, { organization: 'globex' });
-    await declareWebhook(first.db, { url: 'https://receiver.example' });
+    await declareChannel(first.db, { url: 'https://receiver.example' });
     const opened = transition('opened');
     await storeAlert(first.db, opened);
     const told = (await alertsToTell(first.db, 'alertmanager')).map((alert) => ({ alert, problem: undefined }));
@@ -161,7 +161,7 @@ describe('a move of an organization', function () {
     await first.db.updateTable('controller_state').set(state).execute();
     const of = async (db: Database) => ({
       automations: await db.selectFrom('automations').select(['organization', 'name', 'declared_at']).execute(),
-      webhooks: await db.selectFrom('webhooks').selectAll().execute(),
+      channels: await db.selectFrom('channels').selectAll().execute(),
       alerts: await db.selectFrom('alerts').selectAll().execute(),
       notices: await db.selectFrom('alert_notices').selectAll().execute(),
       deliveries: await db.selectFrom('deliveries').select(['id', 'event']).orderBy('sequence').execute(),
@@ -173,7 +173,7 @@ describe('a move of an organization', function () {
     await moveOrganization(options(), 'eu');
     expect(await of(eu.db)).to.deep.equal({ ...before, automations: mine });
     expect(await of(first.db)).to.deep.equal({
-      webhooks: [],
+      channels: [],
       alerts: [],
       notices: [],
       deliveries: [],
@@ -190,7 +190,7 @@ describe('a move of an organization', function () {
     expect((await of(first.db)).alerts).to.deep.equal([]);
     const [acme, globex] = [declaredIn('acme'), declaredIn('globex')];
     const source = {
-      current: () => ({ automations: [acme, globex], webhooks: [] }),
+      current: () => ({ automations: [acme, globex], channels: [] }),
       refuse: () => undefined,
       afterTick: () => undefined,
     };

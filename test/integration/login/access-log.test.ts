@@ -7,7 +7,7 @@ import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
 import { readToken } from '../../support/console.ts';
 import { failureOf } from '../../support/failure.ts';
 import { suiteLogin } from '../../support/login.ts';
-import { declareWebhook } from '../../support/notify/expectations.ts';
+import { declareChannel } from '../../support/notify/expectations.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { query } from '../../support/postgres-server.ts';
 import { eachDatabase, type TestDatabase } from '../../support/store.ts';
@@ -61,14 +61,14 @@ describe('the access log of a console', () => {
     expect(await entriesOf(suite.database)).to.deep.equal(expected);
   });
 
-  it('has refused logins, logouts and tests of webhooks, each with the address of the caller', async () => {
-    await declareWebhook(suite.database.db, { url: 'https://incidents.example/' });
+  it('has refused logins, logouts and tests of channels, each with the address of the caller', async () => {
+    await declareChannel(suite.database.db, { url: 'https://incidents.example/' });
     const seen = { 'x-forwarded-for': '10.0.0.1, 192.0.2.7' };
     const browser = suite.browser();
     for (let attempt = 0; attempt < 3; attempt += 1) await browser.post('/login', { token: 'wrong' }, seen);
     await browser.post('/login', { token: 'write-token-of-acme' }, { 'x-forwarded-for': '2001:db8:1:2:3::4' });
     await browser.post('/login', { token: readToken() }, seen);
-    await browser.post('/o/acme/webhooks/acme-automations/incidents/test', {}, seen);
+    await browser.post('/o/acme/channels/acme-automations/incidents/test', {}, seen);
     await browser.post('/logout', {}, seen);
     await (await suite.reader()).post('/logout-everywhere', {}, seen);
     await suite.console.stop();

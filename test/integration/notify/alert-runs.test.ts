@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { declareWebhook, invoices, transition } from '../../support/notify/expectations.ts';
-import { suiteWebhooks } from '../../support/notify/suite-webhooks.ts';
+import { declareChannel, invoices, transition } from '../../support/notify/expectations.ts';
+import { suiteChannels } from '../../support/notify/suite-channels.ts';
 
-describe('webhooks', () => {
-  const suite = suiteWebhooks();
+describe('channels', () => {
+  const suite = suiteChannels();
   const { database, tick, deliveries } = suite;
 
   it('carry the run of an alert, its page and the first line of its error', async () => {
@@ -14,7 +14,7 @@ describe('webhooks', () => {
       anEvent({ automationId: invoices, executionId: 'run 17', kind: 'START' }),
       anEvent({ automationId: invoices, executionId: 'run 17', kind: 'ERROR', ...error }),
     ]);
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     const facts = { execution: 'run 17', failed: 1 };
     await tick([transition('opened', { kind: 'failing', facts }), transition('opened')]);
     const runs = (await deliveries()).map(({ event }) => (event['data'] as { alert: { run: unknown } }).alert.run);

@@ -4,12 +4,12 @@ import { giveUpOld, noteDelivered } from '../../../internal/controller/notify/no
 import { parkLater } from '../../../internal/controller/notify/park.ts';
 import { eraseTraces } from '../../../internal/store/erase/erase-traces.ts';
 import { readsOf, type Reads } from '../../support/explained.ts';
-import { declareWebhook, invoices } from '../../support/notify/expectations.ts';
+import { declareChannel, invoices } from '../../support/notify/expectations.ts';
 import { query } from '../../support/postgres-server.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 
 const look: ClaimOptions = {
-  slots: { shared: 50, ofOrganization: 20, ofWebhook: 10, total: 500 },
+  slots: { shared: 50, ofOrganization: 20, ofChannel: 10, total: 500 },
   underWay: [],
   leaseMs: 60_000,
 };
@@ -19,24 +19,24 @@ function countsOf(names: readonly string[]): [string, number][] {
   return [...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]);
 }
 
-/** Deliveries to each webhook; of one automation unless `automation` says otherwise. */
+/** Deliveries to each channel; of one automation unless `automation` says otherwise. */
 async function enqueue({ url }: TestDatabase, count: number, automation = `'${invoices}'`): Promise<void> {
   await query(
     url,
-    `insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
+    `insert into deliveries (id, organization, automation_id, channel_namespace, channel_name, event)
      select gen_random_uuid(), organization, (${automation})::uuid, namespace, name, jsonb_build_object('number', number)
-     from generate_series(1, ${count}) as number, webhooks`,
+     from generate_series(1, ${count}) as number, channels`,
   );
 }
 
 const oneOfEach = `lpad(to_hex(number), 32, '0')`;
-const numberOf = ({ event }: Claim): unknown => (event as unknown as { number: number }).number;
+const numberOf = ({ events }: Claim): unknown => (events[0] as unknown as { number: number }).number;
 
 describe('a look into the outbox', () => {
-  it('claims other deliveries than a concurrent look does, and one of a failing webhook', async () => {
+  it('claims other deliveries than a concurrent look does, and one of a failing channel', async () => {
     await using database = await migratedDatabase();
-    for (const name of ['incidents', 'failing']) await declareWebhook(database.db, { url: 'https://acme.test/', name });
-    await query(database.url, `update webhooks set failing_since = now() where name = 'failing'`);
+    for (const name of ['incidents', 'failing']) await declareChannel(database.db, { url: 'https://acme.test/', name });
+    await query(database.url, `update channels set failing_since = now() where name = 'failing'`);
     await enqueue(database, 20, 'gen_random_uuid()');
     const looks = await database.db.transaction().execute(async (trx) => {
       return [await claimDue(trx, look), await claimDue(database.db, look)];
@@ -50,10 +50,10 @@ describe('a look into the outbox', () => {
     await using database = await migratedDatabase();
     for (const organization of ['acme', 'globex', 'initech']) {
       for (const name of ['a', 'b', 'c'])
-        await declareWebhook(database.db, { url: 'https://x.test/', organization, name });
+        await declareChannel(database.db, { url: 'https://x.test/', organization, name });
     }
     await enqueue(database, 30, oneOfEach);
-    const webhook = { organization: 'acme', namespace: 'acme-automations', name: 'a' };
+    const channel = { organization: 'acme', namespace: 'acme-automations', name: 'a' };
     const of = async (slots: Partial<typeof look.slots>, underWay: ClaimOptions['underWay'] = []) => {
       const claims = await claimDue(database.db, { ...look, slots: { ...look.slots, ...slots }, underWay });
       await query(database.url, 'update deliveries set next_attempt_at = now()');
@@ -61,22 +61,22 @@ describe('a look into the outbox', () => {
     };
     expect(await of({ shared: 1_000 })).to.deep.equal({ acme: 20, globex: 20, initech: 20 });
     expect(await of({ shared: 30 })).to.deep.equal({ acme: 10, globex: 10, initech: 10 });
-    expect(await of({ shared: 20 }, [{ webhook, count: 10 }])).to.deep.equal({ globex: 5, initech: 5 });
-    const all = [{ webhook, count: 50 }];
+    expect(await of({ shared: 20 }, [{ channel, count: 10 }])).to.deep.equal({ globex: 5, initech: 5 });
+    const all = [{ channel, count: 50 }];
     expect(await of({}, all), 'beyond the shared ones').to.deep.equal({ globex: 1, initech: 1 });
     expect(await of({ total: 51 }, all)).to.satisfy((counts: object) => Object.keys(counts).length === 1);
   });
 
   it('takes deliveries of an automation one after the other, in their order', async () => {
     await using database = await migratedDatabase();
-    await declareWebhook(database.db, { url: 'https://acme.test/' });
+    await declareChannel(database.db, { url: 'https://acme.test/' });
     await enqueue(database, 5);
     const taken: unknown[] = [];
     for (let number = 1; number <= 5; number += 1) {
       const claims = await claimDue(database.db, look);
       taken.push(...claims.map(numberOf));
       await parkLater(database.db);
-      for (const claim of claims) await noteDelivered(database.db, claim, 200);
+      for (const claim of claims) await noteDelivered(database.db, claim, { status: 200 });
     }
     expect(taken).to.deep.equal([1, 2, 3, 4, 5]);
   });
@@ -84,7 +84,7 @@ describe('a look into the outbox', () => {
   it('finds the next delivery whatever ends the one before, at any time', async () => {
     await using database = await migratedDatabase();
     const { db, url } = database;
-    await declareWebhook(db, { url: 'https://acme.test/' });
+    await declareChannel(db, { url: 'https://acme.test/' });
     await enqueue(database, 3);
     await claimDue(db, look);
     expect(await parkLater(db), 'parked').to.equal(2);
@@ -103,15 +103,15 @@ describe('a look into the outbox', () => {
   it('loses no delivery that is parked while the one before ends', async () => {
     await using database = await migratedDatabase();
     const { db } = database;
-    await declareWebhook(db, { url: 'https://acme.test/' });
+    await declareChannel(db, { url: 'https://acme.test/' });
     await enqueue(database, 300, oneOfEach);
     await enqueue(database, 300, oneOfEach);
     const sent: string[] = [];
     const send = async (): Promise<void> => {
       for (;;) {
-        const claims = await claimDue(db, { ...look, slots: { ...look.slots, ofWebhook: 20 } });
+        const claims = await claimDue(db, { ...look, slots: { ...look.slots, ofChannel: 20 } });
         if (claims.length === 0) return;
-        await Promise.all(claims.map((claim) => noteDelivered(db, claim, 200)));
+        await Promise.all(claims.map((claim) => noteDelivered(db, claim, { status: 200 })));
         sent.push(...claims.map(({ id }) => id));
       }
     };
@@ -139,20 +139,20 @@ describe('a look into the outbox', () => {
       await using database = await migratedDatabase();
       const { db, url } = database;
       for (const name of ['parked', 'unparked', 'refused', 'due'])
-        await declareWebhook(db, { url: 'https://x.test/', name });
+        await declareChannel(db, { url: 'https://x.test/', name });
       await query(
         url,
-        `insert into deliveries (id, organization, webhook_namespace, webhook_name, event, automation_id, attempts, next_attempt_at)
+        `insert into deliveries (id, organization, channel_namespace, channel_name, event, automation_id, attempts, next_attempt_at)
          select gen_random_uuid(), organization, namespace, name, '{}',
            case when name like '%parked' then '${invoices}' else ${oneOfEach}::uuid end,
            case when name = 'refused' or number = 1 and name <> 'due' then 1 else 0 end,
            case when name = 'due' or number > 1 and name = 'unparked' then now() else now() + interval '1 hour' end
-         from generate_series(1, ${count / 4}) as number, webhooks`,
+         from generate_series(1, ${count / 4}) as number, channels`,
       );
-      await query(url, 'vacuum analyze deliveries, webhooks');
+      await query(url, 'vacuum analyze deliveries, channels');
       reads.claim.push(await readsOf(url, (own) => claimDue(own, look)));
       reads.park.push(await readsOf(url, parkLater));
-      await query(url, `update webhooks set open_until = now() + interval '1 hour'`);
+      await query(url, `update channels set open_until = now() + interval '1 hour'`);
       reads['claim of failing ones'].push(await readsOf(url, (own) => claimDue(own, look)));
     }
     for (const [what, [few, many]] of Object.entries(reads)) {

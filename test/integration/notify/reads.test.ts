@@ -6,7 +6,7 @@ import { alertsToTell } from '../../../internal/controller/notify/told-alerts.ts
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { readsOf, type Reads } from '../../support/explained.ts';
-import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { query } from '../../support/postgres-server.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 
@@ -27,12 +27,12 @@ async function fill({ db, url }: TestDatabase, count: number): Promise<void> {
      insert into alert_notices (alert_id, receiver, organization, first_told_at, resolved_told_at)
      select id, 'a', '${organization}', now(), now() from over`,
   );
-  await declareWebhook(db, { url: 'https://acme.test/' });
+  await declareChannel(db, { url: 'https://acme.test/' });
   await query(
     url,
-    `insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
+    `insert into deliveries (id, organization, automation_id, channel_namespace, channel_name, event)
      select gen_random_uuid(), organization, gen_random_uuid(), namespace, name, '{}'
-     from generate_series(1, ${count}), webhooks`,
+     from generate_series(1, ${count}), channels`,
   );
   await recordEvents(db, [
     anEvent({ automationId: invoices, kind: 'START', createdAt: begin }),

@@ -31,7 +31,7 @@ describe('automations that owners declare in the console', () => {
   /** What a controller does in a tick, with what resources declare. */
   const tick = async (...automations: DeclaredAutomation[]): Promise<void> => {
     const source = {
-      current: () => ({ automations, webhooks: [] }),
+      current: () => ({ automations, channels: [] }),
       refuse: () => undefined,
       afterTick: () => undefined,
     };

@@ -37,7 +37,7 @@ const filters = new Set(['automation_id', 'execution_id', 'error_id', 'q']);
 async function withoutReaderRole({ db, url }: TestDatabase): Promise<string> {
   const { rows } = await sql`select from pg_roles where rolname = 'plain_reader'`.execute(db);
   if (rows.length === 0) await sql`create role plain_reader login`.execute(db);
-  await sql`grant select on events, executions, running_executions, automations, webhooks, alerts, alert_notices,
+  await sql`grant select on events, executions, running_executions, automations, channels, alerts, alert_notices,
     deliveries, console_keys, rewritten_events to plain_reader`.execute(db);
   const address = new URL(url);
   address.username = 'plain_reader';

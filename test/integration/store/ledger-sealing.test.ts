@@ -6,8 +6,7 @@ import { isConsistent, proveConsistency } from '../../../internal/ledger/proofs.
 import { readAct } from '../../../internal/ledger/act.ts';
 import { readVerifierKey } from '../../../internal/ledger/keys.ts';
 import { leafOf } from '../../../internal/ledger/leaf.ts';
-import { SignedHeads, type HeadMemory } from '../../../internal/ledger/memory.ts';
-import { HeadSigner } from '../../../internal/ledger/signer.ts';
+import { HeadSigner, SignedHeads, type HeadMemory } from '../../../internal/ledger/signer.ts';
 import { nodesOfTiles } from '../../../internal/ledger/tiles.ts';
 import { getCheckpoint, getTile } from '../../../internal/record/ledger.ts';
 import { extendLedgers, retryRefused } from '../../../internal/store/ledger/extend-ledgers.ts';

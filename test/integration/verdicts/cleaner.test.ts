@@ -52,7 +52,7 @@ describe('a cleaner', () => {
       const alert = transition(change, { occurrence, openedAt, resolvedAt: resolvedAt?.getTime() });
       await storeAlert(database.db, alert);
     }
-    const delivery = { organization: 'acme', automation_id: automationId, webhook_namespace: 'acme', event: '{}' };
+    const delivery = { organization: 'acme', automation_id: automationId, channel_namespace: 'acme', event: '{}' };
     const ends = [
       { delivered_at: ago(31) },
       { given_up_at: ago(31) },
@@ -61,14 +61,14 @@ describe('a cleaner', () => {
       {},
     ];
     for (const end of ends) {
-      const webhook_name = Object.keys(end)[0] ?? 'waits';
-      const row = { ...delivery, id: randomUUID(), webhook_name, created_at: ago(40), ...end };
+      const channel_name = Object.keys(end)[0] ?? 'waits';
+      const row = { ...delivery, id: randomUUID(), channel_name, created_at: ago(40), ...end };
       await database.db.insertInto('deliveries').values(row).execute();
     }
     const left = async (): Promise<string[]> => {
       const alerts = await database.db.selectFrom('alerts').select('occurrence').execute();
-      const deliveries = await database.db.selectFrom('deliveries').select('webhook_name').execute();
-      return [...alerts.map(({ occurrence }) => occurrence), ...deliveries.map((row) => row.webhook_name)].toSorted();
+      const deliveries = await database.db.selectFrom('deliveries').select('channel_name').execute();
+      return [...alerts.map(({ occurrence }) => occurrence), ...deliveries.map((row) => row.channel_name)].toSorted();
     };
     const all = await left();
     await cleanerOf(0).cleaner.runOnce();
@@ -85,12 +85,12 @@ describe('a cleaner', () => {
   it('deletes any number in slices, finds them by an index, and waits for no row that is locked', async () => {
     const { db } = database;
     await sql`
-      insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event, delivered_at)
+      insert into deliveries (id, organization, automation_id, channel_namespace, channel_name, event, delivered_at)
       select gen_random_uuid(), 'acme', ${automationId}::uuid, 'acme', 'hook', '{}', ${ago(31)}
       from generate_series(1, 2500)
     `.execute(db);
     await sql`
-      insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event, delivered_at)
+      insert into deliveries (id, organization, automation_id, channel_namespace, channel_name, event, delivered_at)
       select gen_random_uuid(), 'acme', ${automationId}::uuid, 'acme', 'hook', '{}', now()
       from generate_series(1, 20000)
     `.execute(db);

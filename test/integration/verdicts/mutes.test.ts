@@ -7,6 +7,7 @@ import { together } from '../../../internal/store/apart.ts';
 import type { MuteWindow } from '../../../internal/store/tables/acts-table.ts';
 import { declare, tickAt } from '../../support/expectations.ts';
 import { at, automationId, nightly, storeEvent, told, when } from '../../support/one-day.ts';
+import { declareChannel } from '../../support/notify/expectations.ts';
 import { eachDatabase } from '../../support/store.ts';
 
 const other = '0190a0b0-0000-7000-8000-000000000002';
@@ -148,13 +149,9 @@ describe('a mute', () => {
     expect(await tick('02:40')).to.deep.equal([`opened ${missing}`]);
   });
 
-  it('lets no webhook hear of the executions within it', async () => {
+  it('lets no channel hear of the executions within it', async () => {
     const { db } = database;
-    const webhook = { organization: 'acme', namespace: 'hooks', name: 'all', url: 'https://hooks.example/' };
-    await db
-      .insertInto('webhooks')
-      .values({ ...webhook, secret_ref: 's', kinds: ['execution.started'], filter: '{}', allow_private: false })
-      .execute();
+    await declareChannel(db, { url: 'https://hooks.example/', name: 'all', kinds: ['execution.started'] });
     const enqueue = (watermark: string) =>
       db
         .transaction()

@@ -114,7 +114,7 @@ describe('verdicts with real processes', function () {
     await world.startWorker();
     await until('a run is missing', async () => (await world.alerts()).length > 0, patience);
     expect((await world.state()).blind).to.equal(null);
-    await until('the webhook has it', () => world.receiver.received.length > 0, patience);
+    await until('the channel has it', () => world.receiver.received.length > 0, patience);
     await until('Alertmanager has it', async () => (await shown('AutomationMissing')) === 1, patience);
     const [fact] = await world.query<{ kind: string; expected: string }>(
       `select kind, facts->>'expected_at' as expected from alerts`,

@@ -6,7 +6,7 @@ import { recordEvents } from '../../../internal/store/record-events.ts';
 import type { Transaction } from '../../../internal/store/sql.ts';
 import { anEvent } from '../../support/events.ts';
 import { declare, emptyQueue, tickAt } from '../../support/expectations.ts';
-import { declareWebhook } from '../../support/notify/expectations.ts';
+import { declareChannel } from '../../support/notify/expectations.ts';
 import { at, automationId, nightly, when } from '../../support/one-day.ts';
 import { eachDatabase } from '../../support/store.ts';
 
@@ -94,16 +94,16 @@ describe('a tick of several organizations', () => {
     };
     const ids = [automationId, other, '0190a0b0-0000-7000-8000-000000000003'];
     for (const id of ids) await declare(db, { automationId: id, expect: nightly, declaredAt: at('00:00') });
-    const webhook = { url: 'https://acme.example', name: 'of-billing', filter: { owners: ['billing'] } };
-    await declareWebhook(db, webhook);
+    const channel = { url: 'https://acme.example', name: 'of-billing', filter: { owners: ['billing'] } };
+    await declareChannel(db, channel);
     await tickAt(db, when('02:40'), { listeners: [listener] });
     await db.deleteFrom('automations').where('automation_id', '=', automationId).execute();
     await db.updateTable('automations').set({ owner: 'sales' }).where('automation_id', '=', other).execute();
     await db
-      .updateTable('webhooks')
+      .updateTable('channels')
       .set({ filter: JSON.stringify({ owners: ['nobody'] }) })
       .execute();
-    await declareWebhook(db, { url: 'https://acme.example', name: 'later' });
+    await declareChannel(db, { url: 'https://acme.example', name: 'later' });
     await recordEvents(
       db,
       ids.slice(1).map((id) => anEvent({ automationId: id, createdAt: at('02:41'), kind: 'START' })),
@@ -112,8 +112,8 @@ describe('a tick of several organizations', () => {
     const deliveries = await db.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
     const sent = deliveries
       .filter(({ event }) => event['type'] !== 'dev.runledger.automation.late')
-      .map(({ automation_id, webhook_name, event }) => [
-        webhook_name,
+      .map(({ automation_id, channel_name, event }) => [
+        channel_name,
         automation_id,
         event['type'],
         Object(event['data']).name as unknown,

@@ -42,7 +42,7 @@ cgroupDriver: cgroupfs
 cgroupRoot: /$CGROUP/$name
 failCgroupV1: false
 failSwapOn: false
-authentication: { anonymous: { enabled: true }, webhook: { enabled: false } }
+authentication: { anonymous: { enabled: true }, channel: { enabled: false } }
 authorization: { mode: AlwaysAllow }
 clusterDNS: [10.96.0.10]
 clusterDomain: cluster.local

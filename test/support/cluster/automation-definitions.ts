@@ -10,5 +10,5 @@ export async function installDefinitions({ admin }: Cluster): Promise<void> {
   for (const definition of await render(['--show-only', 'templates/crds/*.yaml'])) {
     await admin.apply(`${collection}/${definition.metadata.name}`, stringify(definition));
   }
-  for (const kind of ['automations', 'webhooks']) await established(admin, `${kind}.runledger.dev`);
+  for (const kind of ['automations', 'channels']) await established(admin, `${kind}.runledger.dev`);
 }

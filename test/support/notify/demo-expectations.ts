@@ -3,7 +3,7 @@ import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { tickAt } from '../expectations.ts';
 import { storeNightlyRuns } from './demo-nightly.ts';
-import { declare, declareWebhook } from './expectations.ts';
+import { declare, declareChannel } from './expectations.ts';
 
 const hour = 3_600_000;
 const timeZone = 'Europe/Madrid';
@@ -49,8 +49,8 @@ export async function storeDemoExpectations(db: Database, { sync, scraper, maile
       .where('automation_id', '=', id)
       .execute();
   }
-  await declareWebhook(db, { url: 'https://incidents.acme.example/runledger' });
-  await declareWebhook(db, { url: 'https://chat.acme.example/hook', name: 'chat', kinds: ['automation.failing'] });
+  await declareChannel(db, { url: 'https://incidents.acme.example/runledger' });
+  await declareChannel(db, { url: 'https://chat.acme.example/hook', name: 'chat', kinds: ['automation.failing'] });
   const outbox = new Outbox(new URL('https://console.example'));
   const { report } = await tickAt(db, now, {
     listeners: [{ recordTransitions: (trx, part) => outbox.enqueueAlerts(trx, part), recordTick: async () => {} }],
@@ -59,21 +59,21 @@ export async function storeDemoExpectations(db: Database, { sync, scraper, maile
   await storeTold(db, now);
 }
 
-/** Who was told: Alertmanager of each alert, one webhook of all, and another one fails. */
+/** Who was told: Alertmanager of each alert, one channel of all, and another one fails. */
 async function storeTold(db: Database, now: number): Promise<void> {
   const ago = new Date(now - hour);
   await db
     .updateTable('deliveries')
     .set({ attempts: 1, delivered_at: ago, created_at: ago })
-    .where('webhook_name', '=', 'incidents')
+    .where('channel_name', '=', 'incidents')
     .execute();
   await db
     .updateTable('deliveries')
     .set({ attempts: 4, last_error: 'the receiver answered 503', created_at: ago })
-    .where('webhook_name', '=', 'chat')
+    .where('channel_name', '=', 'chat')
     .execute();
   await db
-    .updateTable('webhooks')
+    .updateTable('channels')
     .set({ failing_since: new Date(now - 3 * hour) })
     .where('name', '=', 'chat')
     .execute();

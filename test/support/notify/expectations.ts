@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Transition } from '../../../internal/expectation/transition.ts';
+import type { ChannelType, QuietHours } from '../../../internal/expectation/read-channel.ts';
 import type { Database } from '../../../internal/store/database.ts';
 
 /** The automation of tests that need one. */
@@ -49,10 +50,10 @@ export async function declare(
 }
 
 /**
- * A webhook, of `acme` unless said otherwise, for all notifications of automations unless `kinds`
+ * A channel, a webhook of `acme` unless said otherwise, for all notifications of automations unless `kinds`
  * names some.
  */
-export async function declareWebhook(
+export async function declareChannel(
   db: Database,
   given: {
     organization?: string;
@@ -61,16 +62,22 @@ export async function declareWebhook(
     kinds?: string[];
     filter?: object;
     allowPrivate?: boolean;
+    type?: ChannelType;
+    to?: string[];
+    quietHours?: QuietHours;
   },
 ): Promise<void> {
   await db
-    .insertInto('webhooks')
+    .insertInto('channels')
     .values({
       organization: given.organization ?? 'acme',
       namespace: 'acme-automations',
       name: given.name ?? 'incidents',
+      type: given.type ?? 'webhook',
       url: given.url,
-      secret_ref: 'incidents-webhook',
+      to: given.to ?? [],
+      quiet_hours: given.quietHours === undefined ? null : JSON.stringify(given.quietHours),
+      secret_ref: 'incidents-channel',
       kinds: given.kinds ?? [],
       filter: JSON.stringify(given.filter ?? {}),
       allow_private: given.allowPrivate ?? true,
@@ -78,7 +85,7 @@ export async function declareWebhook(
     .execute();
 }
 
-/** A change of an alert of `acme`. `told`: the webhooks that heard of its beginning. */
+/** A change of an alert of `acme`. `told`: the channels that heard of its beginning. */
 export function transition(
   change: Transition['change'],
   given: Partial<Transition['alert']> & { name?: string; owner?: string; told?: readonly string[] } = {},
@@ -101,12 +108,12 @@ export function transition(
       ...alert,
     },
     automation: { ...declared, name, owner },
-    ...(change === 'resolved' && { toldWebhooks: told.map((name) => [declared.namespace, name] as const) }),
+    ...(change === 'resolved' && { toldChannels: told.map((name) => [declared.namespace, name] as const) }),
   };
 }
 
 /** Stores an alert of a change as the tick does. */
-export async function storeAlert(db: Database, { alert, automation, toldWebhooks }: Transition): Promise<void> {
+export async function storeAlert(db: Database, { alert, automation, toldChannels }: Transition): Promise<void> {
   const resolution = {
     resolved_at: alert.resolvedAt === undefined ? null : new Date(alert.resolvedAt),
     resolved_reason: alert.resolvedReason ?? null,
@@ -124,7 +131,7 @@ export async function storeAlert(db: Database, { alert, automation, toldWebhooks
       opened_at: new Date(alert.openedAt),
       seen_at: new Date(),
       declared: JSON.stringify(automation),
-      told_webhooks: toldWebhooks === undefined ? null : JSON.stringify(toldWebhooks),
+      told_channels: toldChannels === undefined ? null : JSON.stringify(toldChannels),
       ...resolution,
     })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(resolution))

@@ -19,7 +19,7 @@ export interface Received {
 /** How a receiver answers; the default is 204. */
 export type Answer = (received: Received, response: ServerResponse) => void;
 
-/** A program that receives webhooks over HTTPS. */
+/** A program that receives channels over HTTPS. */
 export interface Receiver extends AsyncDisposable {
   url: string;
   port: number;

@@ -29,9 +29,9 @@ metadata: { name: invoices, namespace: acme }
 spec: { automationId: ${automation}, expect: ${expect} }
 ---
 apiVersion: runledger.dev/v1alpha1
-kind: Webhook
+kind: Channel
 metadata: { name: incidents, namespace: acme }
-spec: { url: '${url}', secretRef: { name: key } }
+spec: { type: webhook, url: '${url}', secretRef: { name: key } }
 ---
 apiVersion: v1
 kind: Secret
@@ -93,7 +93,7 @@ export class VerdictProcesses {
     return this.#start('controller', {
       AUTOMATIONS_FILE: join(this.#folder, 'automations.yaml'),
       ALERTMANAGER_URLS: this.alertmanager.url,
-      WEBHOOK_ALLOW_PRIVATE: 'true',
+      CHANNEL_ALLOW_PRIVATE: 'true',
       NODE_EXTRA_CA_CERTS: join(this.#folder, 'ca.pem'),
       ...environment,
     });

@@ -17,7 +17,7 @@ export const pingKey = 'observed-ping-key-of-acme-0123456789';
 /** The automation that is declared: one failure makes it fail. */
 export const declaredAutomation = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 
-/** Nobody listens at the address of the webhook. */
+/** Nobody listens at the address of the channel. */
 const declarations = `
 apiVersion: v1
 kind: Namespace
@@ -29,9 +29,9 @@ metadata: { name: invoices, namespace: acme }
 spec: { automationId: ${declaredAutomation}, expect: { failures: { consecutive: 1 } } }
 ---
 apiVersion: runledger.dev/v1alpha1
-kind: Webhook
+kind: Channel
 metadata: { name: incidents, namespace: acme }
-spec: { url: 'https://127.0.0.1:1/', secretRef: { name: key } }
+spec: { type: webhook, url: 'https://127.0.0.1:1/', secretRef: { name: key } }
 ---
 apiVersion: v1
 kind: Secret

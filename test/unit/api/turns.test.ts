@@ -5,10 +5,10 @@ import { until } from '../../support/until.ts';
 
 describe('the turns of large bodies', () => {
   /** Ran work, and turns on a clock that only work moves, in ms. */
-  function begin(othersWait?: (organization: string) => boolean) {
+  function begin(othersSend?: (organization: string) => boolean) {
     const ran: string[] = [];
     let now = 0;
-    const turns = new Turns({ othersWait, now: () => now });
+    const turns = new Turns({ othersSend, now: () => now });
     const add = (organization: string, name: string, isShort: boolean): void => {
       const work = (): void => {
         ran.push(name);
@@ -31,7 +31,7 @@ describe('the turns of large bodies', () => {
     expect(ran).to.deep.equal(['a1', 'b1', 'a2']);
   });
 
-  it('rest for 4 ms after a slice while others wait, but for those themselves and for short work', async () => {
+  it('rest for 4 ms after a slice while others send events; those and short work do not', async () => {
     const { ran, add, pass } = begin((organization) => organization !== 'quiet');
     for (const name of ['h1', 'h2']) add('hostile', name, false);
     await nextTurn();

@@ -25,7 +25,7 @@ function declared(given: Partial<Manifests> & { resources?: ResourceManifest[] }
       const read = readAutomation(manifest.spec);
       return { manifest, read, bytes: bytesOf(read) };
     }),
-    webhooks: [],
+    channels: [],
     organizations,
     keysOf: () => ({ keys: ['whsec_a'] }),
     ...manifests,
@@ -116,20 +116,25 @@ describe('declarations', () => {
     expect(names).to.deep.equal(['invoices', 'Invoices']);
   });
 
-  it('of webhooks without keys are kept, so that their notifications wait', () => {
-    const { webhooks, said } = declared({
-      webhooks: [resource('acme-one', 'w', { url: 'https://acme.example/', secretRef: { name: 'keys' } })],
+  it('of channels without keys are kept, so that their notifications wait', () => {
+    const { channels, said } = declared({
+      channels: [
+        resource('acme-one', 'w', { type: 'webhook', url: 'https://acme.example/', secretRef: { name: 'keys' } }),
+      ],
       keysOf: () => ({ reason: 'SecretNotFound', problem: 'it does not exist' }),
     });
-    expect(webhooks).to.deep.equal([
+    expect(channels).to.deep.equal([
       {
         organization: 'acme',
         namespace: 'acme-one',
         name: 'w',
+        type: 'webhook',
         url: 'https://acme.example/',
+        to: [],
         secretRef: 'keys',
         kinds: [],
         filter: {},
+        quietHours: null,
       },
     ]);
     expect(said).to.deep.equal([['acme-one/w', false, 'SecretNotFound', 'Secret keys: it does not exist']]);
@@ -137,19 +142,26 @@ describe('declarations', () => {
 
   for (const [changes, message] of [
     [{ url: 'http://acme.example' }, 'spec.url: must be an address that begins with https://'],
-    [
-      { url: 'https://user@acme.example' },
-      'spec.url: must not hold a user name or password: receivers verify the signature',
-    ],
+    [{ url: 'https://user@acme.example' }, 'spec.url: must not hold a user name or password'],
     [{ secretRef: {} }, 'spec.secretRef.name: is required'],
     [{ kinds: ['automation.gone'] }, 'spec.kinds: automation.gone is unknown; known are automation.missing'],
     [{ filter: { automations: ['invoices'] } }, 'spec.filter.automations: invoices is not a UUID'],
     [{ kinds: 'all' }, 'spec.kinds: must be a list of at most 20 texts'],
+    [{ type: 'fax' }, 'spec.type: must be one of webhook, email, slack, teams, googlechat, discord, ntfy'],
+    [{ type: 'slack' }, 'spec.url: must be absent: only a webhook has it; that of a chat is in its Secret'],
+    [{ to: ['ana@acme.example'] }, 'spec.to: must be absent: only an email channel has it'],
+    [
+      { type: 'email', url: undefined, secretRef: undefined, to: ['Ana <ana@x>'] },
+      'spec.to: Ana <ana@x> is not a mail',
+    ],
+    [{ quietHours: { from: '22:00', to: '7' } }, 'spec.quietHours.to: must be a time such as 22:00'],
+    [{ quietHours: { from: '22:00', to: '22:00' } }, 'spec.quietHours.to: must differ from `from`'],
+    [{ quietHours: { from: '22:00', to: '07:00', timeZone: 'Mars' } }, 'spec.quietHours.timeZone: must be a time zone'],
   ] as const) {
-    it(`refuse a webhook with ${JSON.stringify(changes)}`, () => {
-      const spec = { url: 'https://acme.example/', secretRef: { name: 'keys' }, ...changes };
-      const { webhooks, said } = declared({ webhooks: [resource('acme-one', 'w', spec)] });
-      expect(webhooks).to.deep.equal([]);
+    it(`refuse a channel with ${JSON.stringify(changes)}`, () => {
+      const spec = { type: 'webhook', url: 'https://acme.example/', secretRef: { name: 'keys' }, ...changes };
+      const { channels, said } = declared({ channels: [resource('acme-one', 'w', spec)] });
+      expect(channels).to.deep.equal([]);
       expect(said[0]?.[2]).to.equal('InvalidSpec');
       expect(said[0]?.[3]).to.include(message);
     });
@@ -157,17 +169,18 @@ describe('declarations', () => {
 
   it('refuse each text that Postgres cannot hold, also in lists', () => {
     const secretRef = { name: 'key' };
-    const webhook = (spec: object) => resource('acme-one', 'hook', { url: 'https://acme.example', secretRef, ...spec });
-    const { webhooks, said } = declared({
+    const channel = (spec: object) =>
+      resource('acme-one', 'hook', { type: 'webhook', url: 'https://acme.example', secretRef, ...spec });
+    const { channels, said } = declared({
       resources: [resource('acme-one', 'a', { automationId, owner: 'a\0b' })],
-      webhooks: [
-        webhook({ filter: { owners: ['a', 'a\0b'] } }),
-        webhook({ filter: { owners: ['a'.repeat(201)] } }),
-        webhook({ kinds: ['\ud800'] }),
-        webhook({ secretRef: { name: '../configmaps/a' } }),
+      channels: [
+        channel({ filter: { owners: ['a', 'a\0b'] } }),
+        channel({ filter: { owners: ['a'.repeat(201)] } }),
+        channel({ kinds: ['\ud800'] }),
+        channel({ secretRef: { name: '../configmaps/a' } }),
       ],
     });
-    expect(webhooks).to.deep.equal([]);
+    expect(channels).to.deep.equal([]);
     expect(said.map(([, , reason, message]) => `${reason}: ${message}`)).to.deep.equal([
       'InvalidSpec: spec.owner: must not contain U+0000 or unpaired surrogates',
       'InvalidSpec: spec.filter.owners: each must not contain U+0000 or unpaired surrogates',
@@ -188,15 +201,19 @@ describe('declarations', () => {
     );
     const secretRef = { name: 'key' };
     const hooks = Array.from({ length: 51 }, (_, index) =>
-      resource('acme-two', `w-${String(index).padStart(3, '0')}`, { url: 'https://acme.example', secretRef }),
+      resource('acme-two', `w-${String(index).padStart(3, '0')}`, {
+        type: 'webhook',
+        url: 'https://acme.example',
+        secretRef,
+      }),
     );
     const quiet = resource('globex', 'q', { automationId });
-    const { automations, webhooks, said } = declared({ resources: [...hostile, quiet], webhooks: hooks });
+    const { automations, channels, said } = declared({ resources: [...hostile, quiet], channels: hooks });
     const left = said.filter(([, , reason]) => reason === 'TooMany').map(([name]) => name);
     expect(left).to.include('acme-one/h-0').and.to.include('acme-two/w-050');
     expect(automations.length).to.be.within(90, 110);
     expect(automations.at(-1)).to.include({ organization: 'globex' });
-    expect(webhooks).to.have.length(50);
+    expect(channels).to.have.length(50);
     expect(JSON.stringify(automations).length * 2).to.be.below(9 * 1024 * 1024);
   });
 });

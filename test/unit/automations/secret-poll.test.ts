@@ -35,7 +35,7 @@ async function slowApiServer() {
   };
 }
 
-describe('the Secrets of webhooks', () => {
+describe('the Secrets of channels', () => {
   it('are read in turns of namespaces, and new ones before those that are known', async () => {
     await using api = await slowApiServer();
     const end = new AbortController();

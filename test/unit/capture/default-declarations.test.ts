@@ -76,7 +76,7 @@ describe('default declarations', () => {
     const [globex] = declarationsOf([cronJob('01')], () => 'globex');
     if (acme === undefined || globex === undefined) throw new Error('nothing is declared');
     const declared = { ...acme, displayName: 'Nightly invoices' };
-    const { automations } = withDefaults({ automations: [declared], webhooks: [] }, [acme, globex]);
+    const { automations } = withDefaults({ automations: [declared], channels: [] }, [acme, globex]);
     expect(automations).to.deep.equal([declared, globex]);
   });
 });

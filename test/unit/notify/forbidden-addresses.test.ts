@@ -118,7 +118,7 @@ const publicOnes = [
   '2a00:1450:4001:81b::200e',
 ];
 
-describe('the addresses of webhooks', () => {
+describe('the addresses of channels', () => {
   for (const address of neverAllowed) {
     it(`never include ${address}`, () => {
       expect([isForbidden(address, false), isForbidden(address, true)]).to.deep.equal([true, true]);

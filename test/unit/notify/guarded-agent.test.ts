@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { forbiddenAddresses } from '../../../internal/controller/notify/forbidden-addresses.ts';
 import { GuardedAgent } from '../../../internal/controller/notify/guarded-agent.ts';
 
-describe('the agent of webhooks', () => {
+describe('the agent of channels', () => {
   for (const [what, host, address] of [
     ['an address', '[64:ff9b::a9fe:a9fe]', undefined],
     ['a name that leads there', 'receiver.example', '64:ff9b::a9fe:a9fe'],

@@ -27,8 +27,16 @@
 - name: ALERTMANAGER_URLS
   value: {{ join "," . | quote }}
 {{- end }}
-{{- if .webhooks.allowPrivate }}
-- { name: WEBHOOK_ALLOW_PRIVATE, value: 'true' }
+{{- with .mail }}
+{{- if .existingSecret }}
+- name: SMTP_URL
+  valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: url } }
+- name: SMTP_FROM
+  value: {{ .from | quote }}
+{{- end }}
+{{- end }}
+{{- if .channels.allowPrivate }}
+- { name: CHANNEL_ALLOW_PRIVATE, value: 'true' }
 {{- end }}
 - { name: METRICS_AUTOMATIONS, value: '{{ int .metricsAutomations }}' }
 {{- end }}

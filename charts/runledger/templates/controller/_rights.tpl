@@ -1,10 +1,10 @@
 {{/* The rules for the resources of a namespace, or of all namespaces. */}}
 {{- define "runledger.controller.rules" -}}
 - apiGroups: [runledger.dev]
-  resources: [automations, webhooks]
+  resources: [automations, channels]
   verbs: [list, watch]
 - apiGroups: [runledger.dev]
-  resources: [automations/status, webhooks/status]
+  resources: [automations/status, channels/status]
   verbs: [patch]
 - apiGroups: ['']
   resources: [events]

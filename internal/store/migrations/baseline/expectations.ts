@@ -48,7 +48,7 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * An alert keeps what was declared when it opened, and the webhooks notified then: they hear of its
+ * An alert keeps what was declared when it opened, and the channels notified then: they hear of its
  * end whatever is declared by that time. `known_as`: the labels under which an Alertmanager knows
  * the alert as open, so that it is resolved under the same ones. `kept_back`: what a mute has kept
  * back, its opening or its end.
@@ -68,7 +68,7 @@ async function createAlerts(db: Kysely<unknown>): Promise<void> {
       resolved_at timestamptz(3),
       resolved_reason text,
       declared jsonb,
-      told_webhooks jsonb,
+      told_channels jsonb,
       kept_back text check (kept_back in ('opened', 'resolved')),
       unique (organization, automation_id, kind, occurrence, opened_at)
     )

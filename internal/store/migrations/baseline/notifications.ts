@@ -1,23 +1,26 @@
 import { sql, type Kysely } from 'kysely';
 import { showToReaders } from './show-to-readers.ts';
 
-/** Webhooks, and their outbox, which is also its history. */
+/** Channels, and their outbox, which is also its history. */
 export async function createNotifications(db: Kysely<unknown>): Promise<void> {
-  await createWebhooks(db);
+  await createChannels(db);
   await createDeliveries(db);
-  await showToReaders(db, 'webhooks', 'deliveries');
+  await showToReaders(db, 'channels', 'deliveries');
 }
 
-async function createWebhooks(db: Kysely<unknown>): Promise<void> {
+async function createChannels(db: Kysely<unknown>): Promise<void> {
   await sql`
-    create table webhooks (
+    create table channels (
       organization text collate "C" not null,
       namespace text not null,
       name text not null,
+      type text not null,
       url text not null,
+      "to" text[] not null,
       secret_ref text not null,
       kinds text[] not null,
       filter jsonb not null,
+      quiet_hours jsonb,
       allow_private boolean not null,
       failing_since timestamptz(3),
       open_until timestamptz(3),
@@ -34,8 +37,8 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
       sequence bigint generated always as identity,
       organization text collate "C" not null,
       automation_id uuid not null,
-      webhook_namespace text not null,
-      webhook_name text not null,
+      channel_namespace text not null,
+      channel_name text not null,
       event jsonb not null,
       created_at timestamptz(3) not null default now(),
       attempts integer not null default 0,
@@ -56,18 +59,18 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Indexes of waiting deliveries: per automation in order; per webhook by the next attempt, so that
+ * Indexes of waiting deliveries: per automation in order; per channel by the next attempt, so that
  * a look reads few; and all by age, to give up the oldest.
  */
 async function indexWaitingDeliveries(db: Kysely<unknown>): Promise<void> {
   const waiting = sql`where delivered_at is null and given_up_at is null`;
   await sql`
     create index deliveries_in_order
-      on deliveries (organization, automation_id, webhook_namespace, webhook_name, sequence) ${waiting}
+      on deliveries (organization, automation_id, channel_namespace, channel_name, sequence) ${waiting}
   `.execute(db);
   await sql`
-    create index deliveries_of_webhook
-      on deliveries (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) ${waiting}
+    create index deliveries_of_channel
+      on deliveries (organization, channel_namespace, channel_name, next_attempt_at, sequence) ${waiting}
   `.execute(db);
   await sql`create index deliveries_waiting on deliveries (created_at) ${waiting}`.execute(db);
 }

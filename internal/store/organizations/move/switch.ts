@@ -9,7 +9,7 @@ import type { Move } from './moved-tables.ts';
 const stateTables = [
   { name: 'automations', key: ['automation_id'] },
   { name: 'console_automations', key: ['automation_id'] },
-  { name: 'webhooks', key: ['namespace', 'name'] },
+  { name: 'channels', key: ['namespace', 'name'] },
   { name: 'scheduled_runs', key: ['automation_id', 'execution_id'] },
   { name: 'alerts', key: ['id'] },
   { name: 'alert_notices', key: ['alert_id', 'receiver'] },

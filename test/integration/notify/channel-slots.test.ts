@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { lookUp } from '../../../internal/controller/notify/look-up.ts';
 import { hostileReceivers } from '../../support/notify/hostile-receivers.ts';
-import { declareWebhook, transition } from '../../support/notify/expectations.ts';
-import { suiteWebhooks } from '../../support/notify/suite-webhooks.ts';
+import { declareChannel, transition } from '../../support/notify/expectations.ts';
+import { suiteChannels } from '../../support/notify/suite-channels.ts';
 import { until } from '../../support/until.ts';
 
 const automation = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
@@ -10,8 +10,8 @@ const automation = (number: number): string => `00000000-0000-4000-8000-${String
 /** As in production: the pauses of the suite are shorter. */
 const timings = { intervalMs: 1_000, timeoutMs: 10_000 };
 
-describe('webhooks of a hostile organization', () => {
-  const suite = suiteWebhooks();
+describe('channels of a hostile organization', () => {
+  const suite = suiteChannels();
   const { database, start, tick } = suite;
 
   /** Puts 20 notifications of each of these organizations into the outbox. */
@@ -50,9 +50,9 @@ describe('webhooks of a hostile organization', () => {
       await using hostile = await startHostile(suite.receiver.pair);
       const { url, nameServer } = hostile;
       for (let number = 1; number <= 6; number += 1) {
-        await declareWebhook(database.db, { organization: 'hostile', name: `hook-${number}`, url });
+        await declareChannel(database.db, { organization: 'hostile', name: `hook-${number}`, url });
       }
-      await declareWebhook(database.db, { organization: 'quiet', url: suite.receiver.url });
+      await declareChannel(database.db, { organization: 'quiet', url: suite.receiver.url });
       await enqueue(['hostile']);
       const lookup = lookUp({
         hosts: '/etc/hosts',
@@ -72,8 +72,8 @@ describe('webhooks of a hostile organization', () => {
     await using hostile = await hostileReceivers['never answers']?.(suite.receiver.pair);
     const { url = '' } = hostile ?? {};
     const organizations = Array.from({ length: 60 }, (_, number) => `hostile-${number}`);
-    for (const organization of organizations) await declareWebhook(database.db, { organization, url });
-    await declareWebhook(database.db, { organization: 'quiet', url: suite.receiver.url });
+    for (const organization of organizations) await declareChannel(database.db, { organization, url });
+    await declareChannel(database.db, { organization: 'quiet', url: suite.receiver.url });
     await enqueue(organizations);
     await start({ timings });
     await until('each of them has a slot', async () => (await begun()).organizations === organizations.length);
@@ -83,7 +83,7 @@ describe('webhooks of a hostile organization', () => {
 
   it('do not let others wait for the next look into an idle outbox', async () => {
     await using hostile = await hostileReceivers['never answers']?.(suite.receiver.pair);
-    await declareWebhook(database.db, { organization: 'hostile', url: hostile?.url ?? '' });
+    await declareChannel(database.db, { organization: 'hostile', url: hostile?.url ?? '' });
     await enqueue(['hostile']);
     let statements = 0;
     const db = database.db.withPlugin({

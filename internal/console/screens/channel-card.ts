@@ -1,5 +1,5 @@
 import { html, type Html } from '../../kit/html/html.ts';
-import type { WebhookState } from '../../record/delivery.ts';
+import type { ChannelState } from '../../record/delivery.ts';
 import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import type { Site } from '../site.ts';
@@ -7,25 +7,25 @@ import type { Visit } from '../visit.ts';
 
 const words = {
   sent: 'The test is on its way: see the newest deliveries.',
-  waiting: 'A test of this webhook is already waiting.',
-  gone: 'There is no such webhook any more.',
+  waiting: 'A test of this channel is already waiting.',
+  gone: 'There is no such channel any more.',
 } as const;
 
-/** The webhooks of the organization, each with a button that sends a test. */
-export function webhookCard(
-  webhooks: readonly WebhookState[],
+/** The channels of the organization, each with a button that sends a test. */
+export function channelCard(
+  channels: readonly ChannelState[],
   test: keyof typeof words | undefined,
   { organization, now }: Visit,
   site: Site,
 ): Html {
-  return html`<section class="card" aria-labelledby="webhooks-title">
-    <header><h2 id="webhooks-title">Webhooks</h2></header>
+  return html`<section class="card" aria-labelledby="channels-title">
+    <header><h2 id="channels-title">Channels</h2></header>
     ${test !== undefined && html`<p class="fine" role="status">${words[test]}</p>`}
-    <ul class="list webhooks">
-      ${webhooks.map(({ namespace, name, host, kinds, failing_since }) => {
+    <ul class="list channels">
+      ${channels.map(({ namespace, name, host, kinds, failing_since }) => {
         const action = site.of(
           organization,
-          `webhooks/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/test`,
+          `channels/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/test`,
         );
         return html`<li>
           <strong><bdi>${namespace}/${name}</bdi></strong>

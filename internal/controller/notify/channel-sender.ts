@@ -7,29 +7,33 @@ import { sql } from '../../store/sql.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import type { NotifyMetrics } from './notify-metrics.ts';
 import { attempt } from './attempt.ts';
-import { claimDue, type Claim, type ClaimOptions, type Slots, type WebhookRef } from './claim.ts';
+import { claimDue, type Claim, type ClaimOptions, type Slots, type ChannelRef } from './claim.ts';
 import { forbiddenAddresses } from './forbidden-addresses.ts';
 import { GuardedAgent } from './guarded-agent.ts';
 import { lookUp } from './look-up.ts';
+import type { MailServer } from './mail.ts';
+import { isQuiet } from '../../expectation/read-channel.ts';
 import { giveUpOld, noteDelivered, noteFailed } from './note-result.ts';
 import { parkLater } from './park.ts';
 
-export interface WebhookSenderOptions {
+export interface ChannelSenderOptions {
   db: Database;
-  /** The current secrets in a webhook's Secret; none if there is no such Secret. */
-  secretsOf: (webhook: WebhookRef) => readonly string[];
-  /** Lets webhooks with `allow_private` connect to private addresses. */
+  /** The current contents of a channel's Secret; none if there is no such Secret. */
+  secretsOf: (channel: ChannelRef) => readonly string[];
+  /** Lets channels with `allow_private` connect to private addresses. */
   allowPrivate: boolean;
+  /** The mail server of the installation, if it has one. */
+  mailServer?: MailServer | undefined;
   metrics: NotifyMetrics;
   logger: Logger;
   /** Certificates to trust instead of the system's, PEM. */
   ca?: string | undefined;
   /** Looks up the addresses of receivers. Default: as the system does. */
   lookup?: LookupFunction;
-  timings?: Partial<WebhookTimings>;
+  timings?: Partial<ChannelTimings>;
 }
 
-export interface WebhookTimings {
+export interface ChannelTimings {
   /** Maximum pause between two looks into the outbox, in ms. */
   intervalMs: number;
   /** Maximum duration of an attempt, in ms. */
@@ -38,12 +42,12 @@ export interface WebhookTimings {
   firstPauseMs: number;
 }
 
-const defaultTimings: WebhookTimings = { intervalMs: 1_000, timeoutMs: 10_000, firstPauseMs: 5_000 };
+const defaultTimings: ChannelTimings = { intervalMs: 1_000, timeoutMs: 10_000, firstPauseMs: 5_000 };
 
 /**
  * Limits of concurrent attempts in this process. A hanging attempt holds its slot for ten seconds.
  */
-const slots: Slots = { shared: 50, ofOrganization: 20, ofWebhook: 10, total: 500 };
+const slots: Slots = { shared: 50, ofOrganization: 20, ofChannel: 10, total: 500 };
 
 /** Pause before the next look if the last one found deliveries, in ms. */
 const shortPauseMs = 20;
@@ -57,26 +61,27 @@ const busyPauseMs = 250;
 /** The pause after failures grows by this factor, up to a day. */
 const growth = 4;
 const longestPauseMs = 86_400_000;
+const longestPeoplePauseMs = 3_600_000;
 
 /** Interval at which old deliveries are given up and the metrics are set, in ms. */
 const surveyMs = 15_000;
 
 /**
  * Sends the deliveries in the outbox: at least once, with a constant id, and in order for each
- * automation and webhook. Any number of processes may run it. An attempt ends after `timeoutMs`; a
+ * automation and channel. Any number of processes may run it. An attempt ends after `timeoutMs`; a
  * claim holds twice as long.
  */
-export class WebhookSender {
-  readonly name = 'webhooks';
-  readonly #options: WebhookSenderOptions;
-  readonly #timings: WebhookTimings;
+export class ChannelSender {
+  readonly name = 'channels';
+  readonly #options: ChannelSenderOptions;
+  readonly #timings: ChannelTimings;
   readonly #agents: { public: GuardedAgent; private: GuardedAgent };
   readonly #underWay = new Map<Claim, Promise<void>>();
   readonly #looks: Repeating;
   readonly #surveys: Repeating;
   #failing = false;
 
-  constructor(options: WebhookSenderOptions) {
+  constructor(options: ChannelSenderOptions) {
     this.#options = options;
     this.#timings = { ...defaultTimings, ...options.timings };
     const { ca, lookup = lookUp() } = options;
@@ -101,7 +106,12 @@ export class WebhookSender {
 
   async #look(): Promise<number> {
     const { db } = this.#options;
-    const claims = await claimDue(db, { slots, underWay: this.#countUnderWay(), leaseMs: 2 * this.#timings.timeoutMs });
+    const claims = await claimDue(db, {
+      slots,
+      underWay: this.#countUnderWay(),
+      quiet: await this.#quietChannels(),
+      leaseMs: 2 * this.#timings.timeoutMs,
+    });
     for (const claim of claims) {
       this.#underWay.set(
         claim,
@@ -114,39 +124,60 @@ export class WebhookSender {
     return this.#underWay.size > 0 ? Math.min(busyPauseMs, intervalMs) : intervalMs;
   }
 
+  /** The channels in their quiet hours: Node knows the zones of declarations, Postgres may not. */
+  async #quietChannels(): Promise<ChannelRef[]> {
+    const now = new Date();
+    const rows = await this.#options.db
+      .selectFrom('channels')
+      .select(['organization', 'namespace', 'name', 'quiet_hours'])
+      .where('quiet_hours', 'is not', null)
+      .execute();
+    return rows.filter(({ quiet_hours: hours }) => hours !== null && isQuiet(hours, now));
+  }
+
   #countUnderWay(): ClaimOptions['underWay'] {
-    const keyOf = ({ organization, namespace, name }: WebhookRef) => JSON.stringify([organization, namespace, name]);
-    const byWebhook = Map.groupBy(this.#underWay.keys(), keyOf);
-    return [...byWebhook.values()].flatMap(([webhook, ...more]) =>
-      webhook ? [{ webhook, count: 1 + more.length }] : [],
+    const keyOf = ({ organization, namespace, name }: ChannelRef) => JSON.stringify([organization, namespace, name]);
+    const byChannel = Map.groupBy(this.#underWay.keys(), keyOf);
+    return [...byChannel.values()].flatMap(([channel, ...more]) =>
+      channel ? [{ channel, count: 1 + more.length }] : [],
     );
   }
 
   /** Never rejects: if its result cannot be recorded, the delivery is due again after the lease. */
   async #send(claim: Claim): Promise<void> {
-    const { db, secretsOf, allowPrivate, metrics, logger } = this.#options;
+    const { db, secretsOf, allowPrivate, mailServer, metrics, logger } = this.#options;
     const agent = allowPrivate && claim.allow_private ? this.#agents.private : this.#agents.public;
-    const { organization, namespace, name, id, attempts } = claim;
-    const result = await attempt(claim, { secrets: secretsOf(claim), agent, timeoutMs: this.#timings.timeoutMs });
+    const { organization, namespace, name, id, count, attempts } = claim;
+    const { timeoutMs } = this.#timings;
+    const result = await attempt(claim, { secrets: secretsOf(claim), agent, mailServer, timeoutMs });
     try {
       if (result.ok) {
-        await noteDelivered(db, claim, result.status);
-        metrics.count('webhook', 'ok');
+        await noteDelivered(db, claim, result);
+        metrics.count('channel', 'ok');
         return;
       }
-      const { status, error, retryAfterMs } = result;
-      const pauseMs = Math.min(longestPauseMs, Math.max(this.#pauseAfter(attempts), retryAfterMs));
-      metrics.count('webhook', await noteFailed(db, claim, { status, error, pauseMs }));
-      logger.info({ organization, webhook: `${namespace}/${name}`, delivery: id, attempts, error }, 'webhook failed');
+      const { status, error, retryAfterMs, isFinal } = result;
+      const pauseMs = this.#pauseOf(claim, status === 429, retryAfterMs);
+      metrics.count('channel', await noteFailed(db, claim, { status, error, pauseMs, isFinal }));
+      const channel = `${namespace}/${name}`;
+      logger.info({ organization, channel, delivery: id, count, attempts, error }, 'channel failed');
     } catch (error) {
-      logger.warn({ error, delivery: id }, 'result of a webhook is not noted, it is sent again');
+      logger.warn({ error, delivery: id }, 'result of a channel is not noted, it is sent again');
     }
   }
 
-  /** The pause after an attempt, with jitter, in ms. */
-  #pauseAfter(attempts: number): number {
-    const most = Math.min(longestPauseMs, this.#timings.firstPauseMs * growth ** (attempts - 1));
-    return most * (0.5 + Math.random() / 2);
+  /**
+   * The pause after an attempt, with jitter, in ms. People wait less than programs, since later news
+   * join the message; a busy chat says itself when to come back.
+   */
+  #pauseOf({ type, attempts }: Claim, isBusy: boolean, retryAfterMs: number): number {
+    const isPeople = type !== 'webhook';
+    const longest = isPeople ? longestPeoplePauseMs : longestPauseMs;
+    const most = Math.min(longest, this.#timings.firstPauseMs * growth ** (attempts - 1));
+    const pause = most * (0.5 + Math.random() / 2);
+    return isPeople && isBusy && retryAfterMs > 0
+      ? Math.min(longestPauseMs, retryAfterMs)
+      : Math.min(longestPauseMs, Math.max(pause, retryAfterMs));
   }
 
   /** Gives up deliveries that could not be sent in time, and sets the metrics. */
@@ -154,8 +185,8 @@ export class WebhookSender {
     const { db, metrics, logger } = this.#options;
     for (let ids = await giveUpOld(db); ids.length > 0; ids = await giveUpOld(db)) {
       for (const id of ids) {
-        metrics.count('webhook', 'given_up');
-        logger.warn({ delivery: id }, 'webhook given up');
+        metrics.count('channel', 'given_up');
+        logger.warn({ delivery: id }, 'channel given up');
       }
     }
     const { rows } = await sql<{ waiting: string; age: string | null }>`

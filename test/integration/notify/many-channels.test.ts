@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { declareWebhook } from '../../support/notify/expectations.ts';
-import { suiteWebhooks } from '../../support/notify/suite-webhooks.ts';
+import { declareChannel } from '../../support/notify/expectations.ts';
+import { suiteChannels } from '../../support/notify/suite-channels.ts';
 
-describe('notifications of an organization with many webhooks', () => {
-  const suite = suiteWebhooks();
+describe('notifications of an organization with many channels', () => {
+  const suite = suiteChannels();
   const { database, tick, deliveries } = suite;
 
   it('come in parts, so that a tick of the others does not wait', async () => {
     const { db } = database;
     const kinds = ['execution.started'];
     for (let index = 0; index < 50; index += 1)
-      await declareWebhook(db, { name: `w-${index}`, url: suite.receiver.url, kinds });
-    await declareWebhook(db, { organization: 'quiet', url: suite.receiver.url, kinds });
+      await declareChannel(db, { name: `w-${index}`, url: suite.receiver.url, kinds });
+    await declareChannel(db, { organization: 'quiet', url: suite.receiver.url, kinds });
     const begin = Date.now();
     await tick([], begin);
     const start = (organization: string, index: number) =>

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Held, Transition } from '../../../internal/expectation/transition.ts';
 import { Outbox } from '../../../internal/controller/notify/outbox.ts';
-import { WebhookSender, type WebhookSenderOptions } from '../../../internal/controller/notify/webhook-sender.ts';
+import { ChannelSender, type ChannelSenderOptions } from '../../../internal/controller/notify/channel-sender.ts';
 import type { DeliveriesTable } from '../../../internal/store/tables/deliveries-table.ts';
 import { createRegistry, type Registry } from '../../../internal/kit/telemetry/metrics.ts';
 import { notifyMetrics } from '../../../internal/controller/notify/notify-metrics.ts';
@@ -14,20 +14,20 @@ import { startReceiver, type Receiver } from './receiver.ts';
 
 type Delivery = Selectable<DeliveriesTable>;
 
-export interface SuiteWebhooks {
+export interface SuiteChannels {
   readonly database: Pick<TestDatabase, 'db'>;
   /** Accepts everything unless a test says otherwise. */
   readonly receiver: Receiver;
   readonly secret: string;
   readonly registry: Registry;
   /** Starts a process that sends the outbox; it ends with the test. */
-  start: (given?: Partial<WebhookSenderOptions>) => Promise<WebhookSender>;
+  start: (given?: Partial<ChannelSenderOptions>) => Promise<ChannelSender>;
   /** Puts the notifications of a tick into the outbox. */
   tick: (transitions: Transition[], watermark?: number, held?: Held) => Promise<void>;
   deliveries: () => Promise<Delivery[]>;
   allDelivered: (count: number) => Promise<Delivery[]>;
   /** Makes a delivery that cannot succeed. Resolves with the error that the history shows. */
-  failureOf: (given: Partial<WebhookSenderOptions>) => Promise<string>;
+  failureOf: (given: Partial<ChannelSenderOptions>) => Promise<string>;
 }
 
 export function newSecret(): string {
@@ -35,13 +35,13 @@ export function newSecret(): string {
 }
 
 /** A receiver and an empty outbox for each test of the suite it is called in. */
-export function suiteWebhooks(): SuiteWebhooks {
+export function suiteChannels(): SuiteChannels {
   const database = eachDatabase();
   const secret = newSecret();
   const registry = createRegistry('controller');
   const metrics = notifyMetrics(registry);
   const outbox = new Outbox(new URL('https://console.example/runledger/'));
-  const senders: WebhookSender[] = [];
+  const senders: ChannelSender[] = [];
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver();
@@ -52,7 +52,7 @@ export function suiteWebhooks(): SuiteWebhooks {
   });
   const deliveries = (): Promise<Delivery[]> =>
     database.db.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
-  const suite: SuiteWebhooks = {
+  const suite: SuiteChannels = {
     database,
     get receiver() {
       return receiver;
@@ -60,10 +60,11 @@ export function suiteWebhooks(): SuiteWebhooks {
     secret,
     registry,
     start: async (given = {}) => {
-      const sender = new WebhookSender({
+      const sender = new ChannelSender({
         db: database.db,
         secretsOf: () => [secret],
         allowPrivate: true,
+        mailServer: undefined,
         metrics,
         logger: recordingLogger().logger,
         ca: receiver.ca,

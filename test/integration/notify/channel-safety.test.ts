@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { declareWebhook, transition } from '../../support/notify/expectations.ts';
-import { suiteWebhooks } from '../../support/notify/suite-webhooks.ts';
+import { declareChannel, transition } from '../../support/notify/expectations.ts';
+import { suiteChannels } from '../../support/notify/suite-channels.ts';
 import { until } from '../../support/until.ts';
 
-describe('webhooks', () => {
-  const suite = suiteWebhooks();
+describe('channels', () => {
+  const suite = suiteChannels();
   const { database, secret, start, tick, deliveries, allDelivered, failureOf } = suite;
 
-  it('do not reach private addresses unless the webhook and the operator allow them', async () => {
-    await declareWebhook(database.db, { url: suite.receiver.url });
+  it('do not reach private addresses unless the channel and the operator allow them', async () => {
+    await declareChannel(database.db, { url: suite.receiver.url });
     expect(await failureOf({ allowPrivate: false })).to.contain('private addresses are not allowed');
     expect(suite.receiver.received).to.have.lengthOf(0);
   });
@@ -23,27 +23,27 @@ describe('webhooks', () => {
     '169.254.169.254',
   ]) {
     it(`do not reach ${host}`, async () => {
-      await declareWebhook(database.db, { url: `https://${host}:${suite.receiver.port}/`, allowPrivate: false });
+      await declareChannel(database.db, { url: `https://${host}:${suite.receiver.port}/`, allowPrivate: false });
       expect(await failureOf({})).to.contain('private addresses are not allowed');
       expect(suite.receiver.received).to.have.lengthOf(0);
     });
   }
 
   it('never reach metadata services of clouds, wherever private addresses are allowed', async () => {
-    await declareWebhook(database.db, { url: 'https://169.254.169.254/latest/meta-data/' });
+    await declareChannel(database.db, { url: 'https://169.254.169.254/latest/meta-data/' });
     expect(await failureOf({})).to.contain('private addresses are not allowed');
   });
 
   it('follow no redirect', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(307, { Location: suite.receiver.url }).end();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     expect(await failureOf({})).to.equal('the receiver answered 307');
     expect(suite.receiver.received).to.have.lengthOf(1);
   });
 
   it('wait for an answer no longer than the time-out', async () => {
     suite.receiver.answer = () => undefined;
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     expect(await failureOf({ timings: { timeoutMs: 100 } })).to.equal('no answer within 100 ms');
   });
 
@@ -56,7 +56,7 @@ describe('webhooks', () => {
       };
       more();
     };
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await start();
     await tick([transition('opened')]);
     await allDelivered(1);
@@ -64,7 +64,7 @@ describe('webhooks', () => {
 
   it('wait as long as the receiver asks', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(429, { 'Retry-After': '3600' }).end();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     const before = Date.now();
     expect(await failureOf({})).to.equal('the receiver answered 429');
     const [row] = await deliveries();
@@ -74,7 +74,7 @@ describe('webhooks', () => {
 
   it('wait a day at most, however often they failed', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(500).end();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await tick([transition('opened')]);
     await database.db.updateTable('deliveries').set({ attempts: 20 }).execute();
     await start({ timings: { firstPauseMs: 5_000 } });
@@ -83,7 +83,7 @@ describe('webhooks', () => {
   });
 
   it('say that a secret is missing or wrong, and send nothing', async () => {
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     expect(await failureOf({ secretsOf: () => [secret, 'whsec_c2hvcnQ='] })).to.equal(
       'its Secret has no valid signing key',
     );

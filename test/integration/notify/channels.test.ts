@@ -5,21 +5,21 @@ import { Webhook } from 'standardwebhooks';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { Child } from '../../support/child.ts';
 import { anEvent } from '../../support/events.ts';
-import { declare, declareWebhook, invoices, transition } from '../../support/notify/expectations.ts';
+import { declare, declareChannel, invoices, transition } from '../../support/notify/expectations.ts';
 import type { Received } from '../../support/notify/receiver.ts';
-import { newSecret, suiteWebhooks } from '../../support/notify/suite-webhooks.ts';
+import { newSecret, suiteChannels } from '../../support/notify/suite-channels.ts';
 import { figure } from '../../support/rows.ts';
 import { until } from '../../support/until.ts';
 
-describe('webhooks', () => {
-  const suite = suiteWebhooks();
+describe('channels', () => {
+  const suite = suiteChannels();
   const { database, secret, registry, start, tick, deliveries, allDelivered } = suite;
 
   const eventOf = ({ headers, body }: Received) =>
     HTTP.toEvent({ headers, body }) as CloudEvent<Record<string, unknown>>;
 
   it('are CloudEvents with a signature of Standard Webhooks', async () => {
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await start();
     const change = transition('opened');
     await tick([change]);
@@ -39,7 +39,7 @@ describe('webhooks', () => {
   });
 
   it('pass the check of the receiver in deploy/examples', async () => {
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await start();
     await tick([transition('opened')]);
     await allDelivered(1);
@@ -64,7 +64,7 @@ describe('webhooks', () => {
 
   it('have both signatures while one secret replaces another', async () => {
     const next = newSecret();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await start({ secretsOf: () => [secret, next] });
     await tick([transition('opened')]);
     await allDelivered(1);
@@ -78,7 +78,7 @@ describe('webhooks', () => {
   it('repeat a delivery with the same id and body until it is accepted', async () => {
     let attempts = 0;
     suite.receiver.answer = (_, response) => response.writeHead((attempts += 1) < 4 ? 500 : 200).end();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await start();
     await tick([transition('opened')]);
     const [row] = await allDelivered(1);
@@ -93,7 +93,7 @@ describe('webhooks', () => {
     const isOther = ({ body }: Received): boolean => body.includes(other);
     let refused = 0;
     suite.receiver.answer = (got, response) => response.writeHead(isOther(got) || (refused += 1) > 3 ? 204 : 503).end();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     const kinds = ['missing', 'overrunning', 'failing'] as const;
     await tick([...kinds.map((kind) => transition('opened', { kind })), transition('opened', { automationId: other })]);
     await Promise.all([start(), start(), start()]);
@@ -105,7 +105,7 @@ describe('webhooks', () => {
   });
 
   it('arrive once each from any number of processes', async () => {
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await Promise.all([start(), start(), start(), start()]);
     const changes = Array.from({ length: 60 }, (_, number) =>
       transition('opened', { automationId: `00000000-0000-4000-8000-${String(number % 20).padStart(12, '0')}` }),
@@ -120,7 +120,7 @@ describe('webhooks', () => {
   it('are sent again, with the same id, after a process died during an attempt', async () => {
     const { promise: reached, resolve } = Promise.withResolvers<ServerResponse>();
     suite.receiver.answer = (_, response) => resolve(response);
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     const dying = await start();
     await tick([transition('opened')]);
     const response = await reached;
@@ -139,25 +139,25 @@ describe('webhooks', () => {
 
   it('open a circuit when a receiver fails, and close it when it answers', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(500).end();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await database.db
-      .updateTable('webhooks')
+      .updateTable('channels')
       .set({ failing_since: new Date(Date.now() - 1_800_000) })
       .execute();
     const automations = Array.from({ length: 30 }, (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`);
     await tick(automations.map((automationId) => transition('opened', { automationId })));
     await start();
     const circuit = () =>
-      database.db.selectFrom('webhooks').select(['failing_since', 'open_until']).executeTakeFirstOrThrow();
+      database.db.selectFrom('channels').select(['failing_since', 'open_until']).executeTakeFirstOrThrow();
     const openMs = await until('the circuit opens', async () => {
       const pause = ((await circuit()).open_until?.getTime() ?? 0) - Date.now();
       // Until the attempt has failed, it is a claim of two minutes.
       return pause > 600_000 && pause;
     });
     expect(openMs).to.be.within(1_700_000, 2_000_000);
-    expect(suite.receiver.received, 'attempts of a failing webhook').to.have.lengthOf(1);
+    expect(suite.receiver.received, 'attempts of a failing channel').to.have.lengthOf(1);
     suite.receiver.answer = (_, response) => response.writeHead(204).end();
-    await database.db.updateTable('webhooks').set({ open_until: new Date() }).execute();
+    await database.db.updateTable('channels').set({ open_until: new Date() }).execute();
     await database.db.updateTable('deliveries').set({ next_attempt_at: new Date() }).execute();
     await allDelivered(30);
     expect(await circuit()).to.deep.equal({ failing_since: null, open_until: null });
@@ -165,14 +165,14 @@ describe('webhooks', () => {
 
   it('are given up after three days', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(500).end();
-    await declareWebhook(database.db, { url: suite.receiver.url });
+    await declareChannel(database.db, { url: suite.receiver.url });
     await tick([transition('opened')]);
     await database.db
       .updateTable('deliveries')
       .set({ created_at: new Date(Date.now() - 73 * 3_600_000) })
       .execute();
     const givenUp = () =>
-      figure(registry, 'runledger_notifications_total', { receiver: 'webhook', result: 'given_up' });
+      figure(registry, 'runledger_notifications_total', { receiver: 'channel', result: 'given_up' });
     const before = await givenUp();
     const sender = await start();
     const [row] = await until('it is given up', async () => {
@@ -185,18 +185,18 @@ describe('webhooks', () => {
     expect((await givenUp()) - before).to.equal(1);
   });
 
-  it('go to the webhooks that ask for them', async () => {
+  it('go to the channels that ask for them', async () => {
     const { db } = database;
     const none = 'ffffffff-ffff-4fff-8fff-ffffffffffff';
-    await declareWebhook(db, { url: suite.receiver.url, name: 'all' });
-    await declareWebhook(db, {
+    await declareChannel(db, { url: suite.receiver.url, name: 'all' });
+    await declareChannel(db, {
       url: suite.receiver.url,
       name: 'failing',
       kinds: ['automation.failing', 'automation.resolved'],
     });
-    await declareWebhook(db, { url: suite.receiver.url, name: 'sales', filter: { owners: ['sales'] } });
-    await declareWebhook(db, { url: suite.receiver.url, name: 'other', filter: { automations: [none] } });
-    await declareWebhook(db, {
+    await declareChannel(db, { url: suite.receiver.url, name: 'sales', filter: { owners: ['sales'] } });
+    await declareChannel(db, { url: suite.receiver.url, name: 'other', filter: { automations: [none] } });
+    await declareChannel(db, {
       url: suite.receiver.url,
       name: 'this',
       filter: { automations: [invoices.toUpperCase()] },
@@ -206,7 +206,7 @@ describe('webhooks', () => {
       transition('resolved', { told: ['all', 'this', 'gone'] }),
       transition('opened', { owner: 'sales', kind: 'failing' }),
     ]);
-    const sent = (await deliveries()).map((row) => `${row.webhook_name} ${String(row.event['type'])}`);
+    const sent = (await deliveries()).map((row) => `${row.channel_name} ${String(row.event['type'])}`);
     const type = (kind: string): string => `dev.runledger.automation.${kind}`;
     expect(sent.sort()).to.deep.equal(
       [
@@ -221,7 +221,7 @@ describe('webhooks', () => {
     const { db } = database;
     await declare(db);
     const kinds = ['execution.started', 'execution.succeeded', 'execution.failed'];
-    await declareWebhook(db, { url: suite.receiver.url, kinds });
+    await declareChannel(db, { url: suite.receiver.url, kinds });
     const begin = Date.now();
     await tick([], begin);
     const run = (executionId: string, kind: 'START' | 'ERROR' | 'END', ms: number) =>
@@ -266,7 +266,7 @@ describe('webhooks', () => {
     await declare(db, { automationId: lost, name: 'undeclared-soon' });
     const kinds = ['execution.started', 'execution.succeeded', 'execution.failed'];
     for (const name of ['billing', 'sales']) {
-      await declareWebhook(db, { url: suite.receiver.url, name, kinds, filter: { owners: [name] } });
+      await declareChannel(db, { url: suite.receiver.url, name, kinds, filter: { owners: [name] } });
     }
     const begin = Date.now();
     await tick([], begin);
@@ -283,7 +283,7 @@ describe('webhooks', () => {
       run(invoices, 'of sales', 'END', 30),
     ]);
     await tick([], begin + 40);
-    const told = (await deliveries()).map(({ webhook_name: name, event }) => {
+    const told = (await deliveries()).map(({ channel_name: name, event }) => {
       const { execution } = event['data'] as { execution: { execution_id: string; state: string } };
       return `${name}: ${execution.execution_id} ${execution.state}`;
     });
@@ -301,7 +301,7 @@ describe('webhooks', () => {
   it('leave out no execution of an organization in the overflow lane, and do not wait for it', async () => {
     const { db } = database;
     for (const organization of ['acme', 'globex']) {
-      await declareWebhook(db, { organization, url: suite.receiver.url, kinds: ['execution.started'] });
+      await declareChannel(db, { organization, url: suite.receiver.url, kinds: ['execution.started'] });
     }
     const begin = Date.now();
     await tick([], begin);
