@@ -91,14 +91,16 @@ export function createConsole(
   const publicUrl = config.CONSOLE_PUBLIC_URL;
   const overdueAfterMs = overdueAfterHours * 3_600_000;
   const desk = new TokenDesk(database.login.db, tokens);
+  const automations = new ConsoleAutomations(writtenOf);
+  const acts = new Acts(writtenOf);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
     proofOf: (ctx) => login.proofOf(ctx),
     noteAccess: (...access) => login.noteAccess(...access),
     noteFirst: (...act) => login.noteFirst(...act),
     tokens: desk,
-    automations: new ConsoleAutomations(writtenOf),
-    acts: new Acts(writtenOf),
+    automations,
+    acts,
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
     loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',
@@ -119,6 +121,9 @@ export function createConsole(
   const login = createConsoleLogin(config, database.login, parts, telemetry);
   const handler = createReadApi({
     record,
+    automations,
+    tokens: desk,
+    manages: config.CONSOLE_MANAGE,
     streams,
     room,
     pages: [...pages.routes, ...login.routes],

@@ -130,6 +130,7 @@ CREATE TABLE public.automations (
     generation bigint NOT NULL,
     display_name text NOT NULL,
     owner text NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
     links jsonb NOT NULL,
     expect jsonb,
     alert_labels jsonb NOT NULL,
@@ -908,6 +909,7 @@ CREATE TABLE public.token_keeper (
     holder uuid,
     until timestamp(3) with time zone,
     problem text,
+    public_key text,
     CONSTRAINT token_keeper_id_check CHECK (id)
 );
 
@@ -920,13 +922,13 @@ CREATE TABLE public.token_requests (
     kind text DEFAULT 'write'::text NOT NULL,
     last_four text DEFAULT ''::text NOT NULL,
     expires_at timestamp(3) with time zone,
-    id_token text,
+    proof text,
     requested_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     done_at timestamp(3) with time zone,
     error text,
     CONSTRAINT token_requests_act_check CHECK ((act = ANY (ARRAY['issue'::text, 'expire'::text, 'revoke'::text]))),
     CONSTRAINT token_requests_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT token_requests_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text])))
+    CONSTRAINT token_requests_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text, 'manage'::text])))
 );
 
 CREATE TABLE public.token_uses (
@@ -943,7 +945,7 @@ CREATE TABLE public.tokens (
     made_by text NOT NULL,
     made_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     expires_at timestamp(3) with time zone,
-    CONSTRAINT tokens_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text])))
+    CONSTRAINT tokens_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text, 'manage'::text])))
 );
 
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;

@@ -33,7 +33,7 @@ const { logger } = createTelemetry('move', 'silent');
 
 function declaredIn(organization: string): DeclaredAutomation {
   const named = { namespace: organization, name: 'nightly', displayName: '', owner: '' };
-  const rest = { links: [], expect: undefined, alertLabels: {}, suspend: false };
+  const rest = { tags: [], links: [], expect: undefined, alertLabels: {}, suspend: false };
   return { organization, automationId: invoices, uid: organization, generation: 1, ...named, ...rest };
 }
 

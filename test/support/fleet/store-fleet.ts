@@ -76,6 +76,7 @@ async function declareNames(db: Database, since: number): Promise<void> {
         generation: '1',
         display_name: isOwn ? name : '',
         owner: ['billing', 'logistics', 'data'][index % 3] ?? '',
+        tags: index % 4 === 0 ? ['nightly', 'finance'] : [],
         links: '[]',
         expect: null,
         alert_labels: '{}',

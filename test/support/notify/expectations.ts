@@ -24,6 +24,7 @@ export async function declare(
     name?: string;
     displayName?: string;
     owner?: string;
+    tags?: string[];
     expect?: object;
   } = {},
 ): Promise<void> {
@@ -40,6 +41,7 @@ export async function declare(
       generation: '1',
       display_name: given.displayName ?? declared.displayName,
       owner,
+      tags: given.tags ?? [],
       links: JSON.stringify(declared.links),
       expect: JSON.stringify(expect),
       alert_labels: JSON.stringify(declared.alertLabels),

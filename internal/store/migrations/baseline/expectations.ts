@@ -25,6 +25,7 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
       generation bigint not null,
       display_name text not null,
       owner text not null,
+      tags text[] not null default '{}',
       links jsonb not null,
       expect jsonb,
       alert_labels jsonb not null,
