@@ -122,6 +122,7 @@ export function createConsole(
   const handler = createReadApi({
     record,
     automations,
+    acts,
     tokens: desk,
     manages: config.CONSOLE_MANAGE,
     streams,
@@ -139,6 +140,7 @@ export function createConsole(
     replicaLagMs: lagMsOf,
     limitWrongTokens,
     noteAccess: (access) => login.accessLog.note(access),
+    noteFirst: (access) => login.accessLog.noteFirst(access),
     metrics: requests,
     readMetrics: metrics,
     logger,
