@@ -95,6 +95,7 @@ export function createConsole(
   const channels = new ConsoleChannels(writtenOf, database.login.db);
   const desk = new TokenDesk(database.login.db, tokens);
   const automations = new ConsoleAutomations(writtenOf);
+  const acts = new Acts(writtenOf);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
     proofOf: (ctx) => login.proofOf(ctx),
@@ -110,7 +111,7 @@ export function createConsole(
       make: (...channel) => channels.make(...channel),
       remove: (...channel) => channels.remove(...channel),
     },
-    acts: new Acts(writtenOf),
+    acts,
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
     loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',
@@ -132,6 +133,7 @@ export function createConsole(
   const handler = createReadApi({
     record,
     automations,
+    acts,
     tokens: desk,
     manages: config.CONSOLE_MANAGE,
     streams,
@@ -149,6 +151,7 @@ export function createConsole(
     replicaLagMs: lagMsOf,
     limitWrongTokens,
     noteAccess: (access) => login.accessLog.note(access),
+    noteFirst: (access) => login.accessLog.noteFirst(access),
     metrics: requests,
     readMetrics: metrics,
     logger,

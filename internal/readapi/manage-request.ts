@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import { inviteBody } from '../intake/bodies/body-pieces.ts';
 import { withoutMark } from '../intake/bodies/byte-order-mark.ts';
@@ -6,16 +7,34 @@ import { collectBody } from '../intake/http/plain-koa.ts';
 import { RequestError, type FieldError } from '../kit/errors/request-error.ts';
 import type { TokenDesk } from '../login/token-desk.ts';
 import type { ConsoleAutomations } from '../store/console-automations.ts';
-import type { NoteAct } from './note-access.ts';
+import type { NewAct } from '../record/acts.ts';
+import { Fault } from './fault.ts';
+import type { NoteAct, NoteFirst } from './note-access.ts';
+import { uuid } from './parameters.ts';
 import type { ReadOptions } from './read-options.ts';
 
 /** What the endpoints for a token of scope `manage` use: the same as the console's pages. */
 export interface ManageOptions extends Pick<ReadOptions, 'record'> {
   automations: Pick<ConsoleAutomations, 'apply' | 'remove'>;
   tokens: TokenDesk;
+  /** Writes acts about alerts and executions; false if there is nothing that one could be about. */
+  acts: { add(act: NewAct): Promise<boolean> };
   /** False refuses all changes: `CONSOLE_MANAGE`. */
   manages: boolean;
   note: NoteAct;
+  noteFirst: NoteFirst;
+}
+
+/**
+ * The id of a request: its `Idempotency-Key`, or a new one.
+ * @throws {RequestError} for a key that is no UUID.
+ */
+export function requestIdOf(ctx: Context): string {
+  const key = ctx.get('Idempotency-Key').replaceAll('"', '');
+  const id = key === '' ? randomUUID() : uuid(key);
+  if (!(id instanceof Fault)) return id;
+  const faults = [{ header: 'Idempotency-Key', detail: id.detail }];
+  throw new RequestError('malformed-request', 'The header Idempotency-Key is not valid.', faults);
 }
 
 /** Largest body, in bytes. */

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { givenToken } from '../intake/http/authenticate.ts';
 import { RequestError, unavailable, type FieldError } from '../kit/errors/request-error.ts';
 import type { Asked, GivenToken, MadeToken, Scope, ShownToken } from '../login/token-desk.ts';
 import { answerJson } from './answer-json.ts';
 import type { Answer, Endpoint } from './endpoint.ts';
 import { Fault } from './fault.ts';
-import { malformedBody, readObject, type ManageOptions } from './manage-request.ts';
-import { oneOf, sha256, storableText, uuid, type Parameter } from './parameters.ts';
+import { malformedBody, readObject, requestIdOf, type ManageOptions } from './manage-request.ts';
+import { oneOf, sha256, storableText, type Parameter } from './parameters.ts';
 import { readPath } from './path.ts';
 import { readQuery } from './query.ts';
 
@@ -135,12 +134,7 @@ type Ctx = Parameters<Answer>[0];
 
 /** The controller believes no console: the request carries the manage token as its proof. */
 async function askedOf(ctx: Ctx, { tokens }: ManageOptions): Promise<Asked> {
-  const key = ctx.get('Idempotency-Key').replaceAll('"', '');
-  const formId = key === '' ? randomUUID() : uuid(key);
-  if (formId instanceof Fault) {
-    const faults = [{ header: 'Idempotency-Key', detail: formId.detail }];
-    throw new RequestError('malformed-request', 'The header Idempotency-Key is not valid.', faults);
-  }
+  const formId = requestIdOf(ctx);
   const problem = await tokens.problem();
   if (problem !== undefined) throw unavailable(problem);
   return { organization: ctx.state.organization, formId, proof: { manageToken: givenToken(ctx.req.headers) } };

@@ -1,10 +1,11 @@
 import { RequestError } from '../kit/errors/request-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { applyAutomations, putAutomation, removeAutomation } from './manage-automations.ts';
+import { doAct, listMutes } from './manage-acts.ts';
 import type { ManageOptions } from './manage-request.ts';
 import { issueToken, listTokens, revokeToken, rotateToken, showToken } from './manage-tokens.ts';
 
-/** What a token of scope `manage` may do. Mutes, acknowledgements and notes belong here too. */
+/** What a token of scope `manage` may do. */
 const endpoints = [
   applyAutomations,
   putAutomation,
@@ -14,6 +15,8 @@ const endpoints = [
   issueToken,
   rotateToken,
   revokeToken,
+  listMutes,
+  doAct,
 ];
 
 /** The endpoints for a token of scope `manage`. */

@@ -35,7 +35,7 @@ export interface ReadApiOptions
     Omit<StreamOptions, 'mayStillRead'>,
     Pick<RoomOptions, 'room'>,
     Omit<ServeOptions, 'fastPath'>,
-    Omit<ManageOptions, 'note'> {
+    Omit<ManageOptions, 'note' | 'noteFirst'> {
   authenticate: Authenticate;
   limits: ReadLimits;
   /** How far the replica of an organization is behind, in ms; undefined for a primary. */
@@ -45,6 +45,8 @@ export interface ReadApiOptions
   /** Delays the answers to many wrong tokens; the pages share it. */
   limitWrongTokens: () => Promise<void>;
   noteAccess: NoteAccess;
+  /** As `noteAccess`, but resolves once it is recorded. */
+  noteFirst: (...access: Parameters<NoteAccess>) => Promise<void>;
 }
 
 /** The read endpoints, one file each. */
@@ -81,7 +83,7 @@ function createRouter(options: ReadApiOptions): Router {
   };
   const made = [
     ...endpoints.map((endpoint) => endpoint({ ...options, ...stillMay })),
-    ...manageEndpoints({ ...options, note }),
+    ...manageEndpoints({ ...options, note, noteFirst: noteActs(options.noteFirst, trustProxy) }),
   ];
   for (const endpoint of made) {
     const { path, pattern = patternOf(path), method, scopes = ['read'] } = endpoint;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
 import { addressOf, longFailure, manyErrors } from '../../support/fleet/long-runs.ts';
-import { automationWith, declaredIn } from '../../support/some-execution.ts';
+import { automationWith, declaredIn, executionWith, openAlertIn } from '../../support/some-execution.ts';
 import { ada, suiteBrowser } from '../../support/suite-browser.ts';
 
 /** What axe finds, in one line each. The colours of a theme change contrasts only. */
@@ -30,7 +30,17 @@ const cutControls = `[...document.querySelectorAll('button, .button, .segments a
   })
   .map((e) => e.outerHTML.slice(0, 120))`;
 
-const ofOwners = new Set(['Tokens', 'Channels', 'Activity', 'Automations', 'one automation', 'a new automation']);
+const ofOwners = new Set([
+  'Tokens',
+  'Channels',
+  'Activity',
+  'Automations',
+  'one automation',
+  'a new automation',
+  'Mutes',
+  'one alert',
+  'a running execution',
+]);
 
 describe('the console in a browser', () => {
   const suite = suiteBrowser();
@@ -68,6 +78,10 @@ describe('the console in a browser', () => {
     'a long execution': () => Promise.resolve(`${addressOf(longFailure)}?kind=ERROR`),
     Errors: () => Promise.resolve('/o/acme/errors'),
     Alerts: () => Promise.resolve('/o/acme/alerts?test=sent'),
+    Mutes: () => Promise.resolve('/o/acme/mutes'),
+    'one alert': async () => `/o/acme/alerts/${await openAlertIn(suite.database)}`,
+    'a running execution': async () => `/o/acme/executions/${await executionWith(suite.database, 'running')}`,
+    'a comparison': async () => `/o/acme/executions/${await executionWith(suite.database, 'failed')}/compare`,
     'a declared automation': async () => `/o/acme/automations/${await declaredIn(suite.database)}`,
     Tokens: () => Promise.resolve('/o/acme/settings/tokens'),
     Channels: () => Promise.resolve('/o/acme/settings/channels'),
