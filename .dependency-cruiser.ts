@@ -7,7 +7,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   cluster: ['event', 'kit'],
   config: [],
   console: ['event', 'expectation', 'intake', 'kit', 'login', 'readapi', 'record'],
-  controller: ['cluster', 'event', 'expectation', 'kit', 'store'],
+  controller: ['cluster', 'event', 'expectation', 'kit', 'ledger', 'store'],
   event: ['kit'],
   expectation: ['event'],
   intake: ['cluster', 'event', 'kit'],
