@@ -35,12 +35,12 @@ describe('a file of declarations', () => {
     ]);
   });
 
-  it('takes ten signing keys of a webhook, and refuses an eleventh by what the Secret says', () => {
+  it('takes ten signing keys of a channel, and refuses an eleventh by what the Secret says', () => {
     const webhook = `
 apiVersion: runledger.dev/v1alpha1
-kind: Webhook
+kind: Channel
 metadata: { name: incidents }
-spec: { url: https://hooks.example/, secretRef: { name: keys } }
+spec: { type: webhook, url: https://hooks.example/, secretRef: { name: keys } }
 `;
     const keys = (count: number) =>
       Array.from(
