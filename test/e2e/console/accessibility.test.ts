@@ -29,7 +29,7 @@ const cutControls = `[...document.querySelectorAll('button, .button, .segments a
   })
   .map((e) => e.outerHTML.slice(0, 120))`;
 
-const ofOwners = new Set(['Tokens', 'Channels', 'Activity', 'Automations', 'one automation', 'a new automation']);
+const ofOwners = new Set(['Tokens', 'Activity', 'Automations', 'one automation', 'a new automation']);
 
 describe('the console in a browser', () => {
   const suite = suiteBrowser();
@@ -45,7 +45,6 @@ describe('the console in a browser', () => {
     Alerts: () => Promise.resolve('/o/acme/alerts?test=sent'),
     'a declared automation': async () => `/o/acme/automations/${await declaredIn(suite.database)}`,
     Tokens: () => Promise.resolve('/o/acme/settings/tokens'),
-    Channels: () => Promise.resolve('/o/acme/settings/channels'),
     'a new automation': () => Promise.resolve('/o/acme/automations/new'),
     Snippets: () => Promise.resolve('/o/acme/automations/0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11/report'),
     Activity: () => Promise.resolve('/o/acme/settings/activity'),
