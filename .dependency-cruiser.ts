@@ -15,7 +15,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   login: ['cluster', 'event', 'intake', 'kit', 'store'],
   queue: ['event', 'kit'],
-  readapi: ['event', 'intake', 'kit', 'ledger', 'record'],
+  readapi: ['event', 'expectation', 'intake', 'kit', 'ledger', 'login', 'record', 'store'],
   record: ['event', 'expectation', 'kit', 'ledger', 'store'],
   store: ['event', 'kit', 'ledger'],
   wiring: ['cluster', 'config', 'intake', 'kit', 'queue', 'store'],
@@ -24,7 +24,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 
 /** Room → the third-party libraries that it imports. */
 export const libraries: Readonly<Record<string, readonly string[]>> = {
-  cluster: ['@kubernetes/client-node', 'undici', 'yaml'],
+  cluster: ['@kubernetes/client-node', 'undici', 'yaml', 'jose'],
   config: ['envalid'],
   console: ['d3-scale', 'd3-shape'],
   controller: ['jose', 'nodemailer'],

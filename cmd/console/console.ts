@@ -94,13 +94,15 @@ export function createConsole(
   const overdueAfterMs = overdueAfterHours * 3_600_000;
   const channels = new ConsoleChannels(writtenOf, database.login.db);
   const desk = new TokenDesk(database.login.db, tokens);
+  const automations = new ConsoleAutomations(writtenOf);
+  const acts = new Acts(writtenOf);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
     proofOf: (ctx) => login.proofOf(ctx),
     noteAccess: (...access) => login.noteAccess(...access),
     noteFirst: (...act) => login.noteFirst(...act),
     tokens: desk,
-    automations: new ConsoleAutomations(writtenOf),
+    automations,
     channels: {
       seal: async (address) => {
         const key = await channels.publicKey();
@@ -109,7 +111,7 @@ export function createConsole(
       make: (...channel) => channels.make(...channel),
       remove: (...channel) => channels.remove(...channel),
     },
-    acts: new Acts(writtenOf),
+    acts,
     toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
     loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',
@@ -130,6 +132,10 @@ export function createConsole(
   const login = createConsoleLogin(config, database.login, parts, telemetry);
   const handler = createReadApi({
     record,
+    automations,
+    acts,
+    tokens: desk,
+    manages: config.CONSOLE_MANAGE,
     streams,
     room,
     pages: [...pages.routes, ...login.routes],
@@ -145,6 +151,7 @@ export function createConsole(
     replicaLagMs: lagMsOf,
     limitWrongTokens,
     noteAccess: (access) => login.accessLog.note(access),
+    noteFirst: (access) => login.accessLog.noteFirst(access),
     metrics: requests,
     readMetrics: metrics,
     logger,

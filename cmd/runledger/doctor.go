@@ -60,7 +60,7 @@ func checkIngest(settings settings) bool {
 		return finding("ingest", false, fmt.Sprintf("%s answers %d: %s", target.url, answer.status, answer.problem().said()))
 	}
 	finding("ingest", true, fmt.Sprintf("%s answers within %d ms", target.url, took.Milliseconds()))
-	canWrite := finding("token", pong.Scope != "read", fmt.Sprintf("of organization %s, scope %s", pong.Organization, pong.Scope))
+	canWrite := finding("token", pong.Scope == "write", fmt.Sprintf("of organization %s, scope %s", pong.Organization, pong.Scope))
 	ahead := before.Add(took / 2).Sub(pong.Time)
 	// Ingest refuses times more than five minutes in the future.
 	return finding("clock", ahead.Abs() < 5*time.Minute, fmt.Sprintf("%.1f s ahead of Runledger's", ahead.Seconds())) && canWrite

@@ -23,16 +23,26 @@ export function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly 
 
 /**
  * Replaces `file:///…` entries in lists of named addresses by the contents of the files. So each
- * address of a list can come from its own file.
+ * address of a list can come from its own file. `file:///…?sslmode=…` adds the TLS mode to an
+ * address that names none.
  */
 export function withAddressFiles(environment: NodeJS.ProcessEnv, lists: readonly string[]): NodeJS.ProcessEnv {
   const resolved = { ...environment };
   for (const name of lists) {
     const text = environment[name];
     if (text === undefined) continue;
-    resolved[name] = text.replaceAll(/(?<==)file:\/\/\/\S+/g, (address) => readSecret(name, fileURLToPath(address)));
+    resolved[name] = text.replaceAll(
+      /(?<==)(file:\/\/\/[^\s?]+)(?:\?(sslmode=\S+))?/g,
+      (_, file: string, mode?: string) => withMode(readSecret(name, fileURLToPath(file)), mode),
+    );
   }
   return resolved;
+}
+
+/** In the URL's own text: parsing it could change how its password is written. */
+function withMode(url: string, mode: string | undefined): string {
+  if (mode === undefined || /[?&]sslmode=/.test(url)) return url;
+  return `${url}${url.includes('?') ? '&' : '?'}${mode}`;
 }
 
 function readSecret(setting: string, file: string): string {

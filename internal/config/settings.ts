@@ -1,10 +1,7 @@
 import { str } from 'envalid';
-import { databaseSettings } from './database-settings.ts';
-import { keySettings } from './key-settings.ts';
-import { ledgerSettings } from './ledger-settings.ts';
-import { overflowSettings } from './overflow-settings.ts';
-import { readerSettings } from './reader-settings.ts';
 import {
+  archiveUrl,
+  databaseUrls,
   flag,
   hostList,
   httpsUrl,
@@ -13,6 +10,7 @@ import {
   mailSender,
   namespaces,
   portNumber,
+  postgresUrl,
   queueName,
   ratio,
   redisUrls,
@@ -20,6 +18,7 @@ import {
   smtpUrl,
   urlList,
   wholeNumber,
+  witnessUrls,
 } from './validators.ts';
 
 /** Every setting, with its default. Processes that use a setting without a default require it. */
@@ -66,7 +65,19 @@ export const settings = {
   }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User name, if REDIS_URL has none' }),
   REDIS_PASSWORD: str({ default: undefined, desc: 'Password, if REDIS_URL has none; any characters' }),
-  ...databaseSettings,
+  DATABASE_URL: postgresUrl({ desc: 'postgres://user:password@host:5432/database' }),
+  DATABASE_URLS: databaseUrls({
+    default: undefined,
+    desc: 'Further Postgres databases, each for some organizations: name=postgres://…, separated by spaces (`first` is DATABASE_URL)',
+  }),
+  CONSOLE_DATABASE_URL: postgresUrl({
+    default: undefined,
+    desc: 'The Postgres that the console reads; DATABASE_URL unless set. To read a replica, set both: sessions are written to DATABASE_URL',
+  }),
+  CONSOLE_DATABASE_URLS: databaseUrls({
+    default: undefined,
+    desc: 'Replicas of DATABASE_URLS that the console reads, under the same names',
+  }),
   OIDC_ISSUER: issuerUrl({
     default: undefined,
     desc: 'Issuer of the OpenID Connect provider through which people log in to the console; off unless set',
@@ -116,22 +127,57 @@ export const settings = {
     default: 0,
     desc: 'Events a second that one ingest accepts from an organization, beyond which it gets 429; 0 for no limit',
   }),
-  ...overflowSettings,
-  ...keySettings,
+  OVERFLOW_RATE: wholeNumber({
+    min: 0,
+    max: 1e9,
+    default: 0,
+    desc: 'Events a second of one organization at one ingest, beyond which its events go to the overflow lane; 0 for never',
+  }),
+  IDEMPOTENCY_HOURS: wholeNumber({ min: 1, max: 720, default: 24, desc: 'How long an Idempotency-Key is remembered' }),
   CONSOLE_DATABASE_CONNECTIONS: wholeNumber({
     min: 2,
     max: 100,
     default: 10,
     desc: 'Postgres connections of a console, and so its concurrent queries',
   }),
-  ...readerSettings,
+  READ_STATEMENT_TIMEOUT_MS: wholeNumber({
+    min: 100,
+    max: 600_000,
+    default: 5_000,
+    desc: 'Longest duration of one query; after it the reader gets 503',
+  }),
+  READ_RATE: wholeNumber({
+    min: 1,
+    max: 100_000,
+    default: 10,
+    desc: 'Requests a second that one read token may send to one console, beyond which it gets 429',
+  }),
   RETENTION_DAYS: wholeNumber({
     min: 0,
     max: 36_500,
     default: 0,
     desc: 'Days that events, their executions and dead letters are kept; 0 keeps everything',
   }),
-  ...ledgerSettings,
+  ARCHIVE_URL: archiveUrl({
+    default: undefined,
+    desc: 'Archive that `runledger-admin export` writes, s3://bucket/prefix or file:///folder; retention drops only what it holds',
+  }),
+  LEDGER_KEY: str({
+    default: undefined,
+    desc: 'Keys made by `token ledger-key` that sign the log; off unless set. Two with one name while a key is being replaced',
+  }),
+  LEDGER_MAC_KEY: str({
+    default: undefined,
+    desc: 'Key made by `token ledger-key` with which erase, export, seal, controller and console write to the log; LEDGER_KEY includes it',
+  }),
+  LEDGER_DIGESTS: flag({
+    default: false,
+    desc: 'true lets ingest compute the digest of each event for the log, before its 201; otherwise workers with LEDGER_KEY do',
+  }),
+  LEDGER_WITNESSES: witnessUrls({
+    default: [],
+    desc: 'Witnesses that keep checkpoints, separated by spaces: file:///folder, s3://bucket/prefix?days=N, https://witness#key; quorum:N of them',
+  }),
   METRICS_ORGANIZATIONS: wholeNumber({
     min: 0,
     max: 10_000,

@@ -1,4 +1,4 @@
-import { foldedText } from '../event/folded-text.ts';
+import { foldedText, holdsText } from '../event/folded-text.ts';
 import type { Declaration } from '../record/declaration.ts';
 import { nameOf } from './parts/verdicts.ts';
 import type { Console, Visit } from './visit.ts';
@@ -6,15 +6,38 @@ import type { Console, Visit } from './visit.ts';
 /** Returns the name of an automation; undefined if it has none. */
 export type NameOfAutomation = (automation: string) => string | undefined;
 
-/** The names of the organization's automations by their ids, up to 10 s old. */
-export function readNameMap(
-  { organization }: Pick<Visit, 'organization'>,
-  { names, record }: Pick<Console, 'names' | 'record'>,
-): Promise<ReadonlyMap<string, string>> {
+/** What automations are found by. */
+export interface KnownNames {
+  /** Names by id. */
+  names: ReadonlyMap<string, string>;
+  /** The owner and the tags of each automation that has some, by id. */
+  others: ReadonlyMap<string, readonly string[]>;
+}
+
+type Known = [Pick<Visit, 'organization'>, Pick<Console, 'names' | 'record'>];
+
+function readKnown(...[{ organization }, { names, record }]: Known): Promise<KnownNames> {
   return names.get(organization, async () => {
     const rows = await record.listDeclarations(organization);
-    return namesOf(rows);
+    const others = rows.flatMap(({ automation, owner, tags }): [string, string[]][] =>
+      owner === '' && tags.length === 0 ? [] : [[automation, [owner, ...tags]]],
+    );
+    return { names: namesOf(rows), others: new Map(others) };
   });
+}
+
+/** The names of the organization's automations by their ids, up to 10 s old. */
+export async function readNameMap(...known: Known): Promise<ReadonlyMap<string, string>> {
+  return (await readKnown(...known)).names;
+}
+
+/** Automations that a text finds by name, or else by owner or tag. Up to 10 s old. */
+export async function searchAutomations(text: string, ...known: Known): Promise<{ id: string; name: string }[]> {
+  const { names, others } = await readKnown(...known);
+  const named = findByName(names, text);
+  if (named.length > 0) return named;
+  const holding = Array.from(others).filter(([, words]) => words.some((word) => holdsText(word, text)));
+  return holding.map(([id]) => ({ id, name: names.get(id) ?? id }));
 }
 
 /** The names of the automations that have one, by their ids. */

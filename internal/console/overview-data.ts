@@ -16,6 +16,9 @@ export interface OverviewData {
   /** The number of automations with a run or a declaration, and of those whose last run failed. */
   automations: number;
   failing: number;
+  /** False for an organization without executions; `waiting` is then a declared automation. */
+  hasRun: boolean;
+  waiting: string | undefined;
   /** The newest of the failing automations. */
   failingShown: Health[];
   errors: ErrorGroup[];

@@ -15,6 +15,7 @@ import { createOrganization, home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
 import type { OverviewData } from './overview-data.ts';
 import { blindness, blindNotice } from './screens/blindness.ts';
+import type { KnownNames } from './names.ts';
 import { PageZones } from './page-zone.ts';
 import { nothingHere } from './path-ids.ts';
 import { execution, executionJson } from './screens/execution.ts';
@@ -135,7 +136,7 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
   const page = createLayout(site);
   const shared = {
     overviews: new SharedReads<OverviewData>(overviewMs),
-    names: new SharedReads<ReadonlyMap<string, string>>(namesMs),
+    names: new SharedReads<KnownNames>(namesMs),
     blindness: new SharedReads<Blindness>(blindnessMs),
   };
   const console: Console = { ...options, ...shared, site, page };

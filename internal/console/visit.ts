@@ -2,7 +2,9 @@ import type { Context } from '../intake/http/page-route.ts';
 import type { ConsoleMetrics } from '../record/console-metrics.ts';
 import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
+import type { ManageOptions } from '../readapi/manage-request.ts';
 import type { Streams } from '../readapi/stream/streams.ts';
+import type { KnownNames } from './names.ts';
 import type { MakePage } from './layout.ts';
 import type { PageZone } from './page-zone.ts';
 import type { OverviewData } from './overview-data.ts';
@@ -27,8 +29,8 @@ export interface Console {
   localFiles?: { organization: string; certificate: string; token: string } | undefined;
   /** The figures of overviews, by organization and window, shared by their viewers. */
   overviews: SharedReads<OverviewData>;
-  /** The names of declared automations by id, by organization. */
-  names: SharedReads<ReadonlyMap<string, string>>;
+  /** What declared automations are found by, by organization. */
+  names: SharedReads<KnownNames>;
   /** How far the record is behind, by organization. */
   blindness: SharedReads<Blindness>;
   /** Puts a test of a channel into the outbox. */
@@ -41,9 +43,7 @@ export interface Console {
   /** What owners declare in the console, and how it is written as a file of resources. */
   automations: {
     get(organization: string, automationId: string): Promise<unknown>;
-    save(organization: string, automationId: string, spec: object): Promise<boolean>;
-    remove(organization: string, automationId: string): Promise<void>;
-  };
+  } & ManageOptions['automations'];
   /** The channels that owners make. */
   channels: {
     /** Encrypts an address for the controller; undefined if none has published a key. */

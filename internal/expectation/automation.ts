@@ -41,6 +41,8 @@ export interface AutomationSpec {
   automationId: string;
   displayName: string;
   owner: string;
+  /** Words to find and choose it by, as declared. */
+  tags: string[];
   links: AutomationLink[];
   expect: DeclaredExpectation | undefined;
   alertLabels: Record<string, string>;

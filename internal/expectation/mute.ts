@@ -1,5 +1,10 @@
 import { readDuration } from './duration.ts';
+import { problemOfSchedule } from './schedule.ts';
 import type { Schedules } from './schedules.ts';
+import { isTimeZone } from './zone.ts';
+
+/** The shortest and longest window, in ms. */
+const [shortestMs, longestMs] = [60_000, 7 * 86_400_000];
 
 /** A time in which nobody is notified; times in ms since the Unix epoch. */
 export interface Mute {
@@ -24,4 +29,13 @@ export function mutedUntil(
   const begin = schedules.get(window.schedule, window.timeZone).upTo(time) ?? -Infinity;
   const end = Math.min(untilAt, begin + (readDuration(window.duration) ?? 0));
   return time < end ? end : undefined;
+}
+
+/** One sentence on why a mute cannot have this window; undefined if it can. */
+export function problemOfWindow({ schedule, timeZone, duration }: NonNullable<Mute['window']>): string | undefined {
+  const problem = problemOfSchedule(schedule);
+  if (problem !== undefined) return `The schedule ${problem}.`;
+  const lastsMs = readDuration(duration) ?? 0;
+  if (lastsMs < shortestMs || lastsMs > longestMs) return 'The duration must be from 1m to 7d, such as 2h.';
+  return isTimeZone(timeZone) ? undefined : 'The time zone must be a name such as Europe/Madrid.';
 }

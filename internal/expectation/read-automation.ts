@@ -18,7 +18,7 @@ export const consoleNamespace = 'runledger.console';
 /** Checks the `spec` of an `Automation` and fills in the defaults. */
 export function readAutomation(given: unknown): ReadAutomation {
   const fields = new Fields(given, '');
-  fields.only(['automationId', 'displayName', 'owner', 'links', 'expect', 'alertLabels', 'suspend']);
+  fields.only(['automationId', 'displayName', 'owner', 'tags', 'links', 'expect', 'alertLabels', 'suspend']);
   const automationId = fields.text('automationId') ?? fields.missing('automationId') ?? '';
   if (automationId !== '' && !isUuid(automationId)) fields.problem('automationId', 'must be a UUID');
   const expect = fields.group('expect');
@@ -26,6 +26,7 @@ export function readAutomation(given: unknown): ReadAutomation {
     automationId: automationId.toLowerCase(),
     displayName: fields.text('displayName', 200) ?? '',
     owner: fields.text('owner', 200) ?? '',
+    tags: readTags(fields),
     links: readLinks(fields),
     expect: undefined,
     alertLabels: readLabels(fields),
@@ -33,6 +34,13 @@ export function readAutomation(given: unknown): ReadAutomation {
   };
   if (expect !== undefined) spec.expect = readExpectation(expect).declared;
   return fields.problems.length === 0 ? { spec, problems: [] } : { problems: fields.problems };
+}
+
+/** Tags as declared, each once. */
+function readTags(fields: Fields): string[] {
+  const tags = (fields.texts('tags', 20, 50) ?? []).map((tag) => tag.trim());
+  if (tags.includes('')) fields.problem('tags', 'must not be empty');
+  return [...new Set(tags)];
 }
 
 function readLinks(fields: Fields): AutomationLink[] {

@@ -1,6 +1,12 @@
 import { Router } from '@koa/router';
 import { RequestError } from '../kit/errors/request-error.ts';
-import { requirePingKey, requireToken, type Authenticate, type AuthenticatedState } from './http/authenticate.ts';
+import {
+  requirePingKey,
+  requireToken,
+  tokenScopes,
+  type Authenticate,
+  type AuthenticatedState,
+} from './http/authenticate.ts';
 import { Bodies, type BodiesOptions } from './bodies/bodies.ts';
 import { closeRun } from './ways/close.ts';
 import { cloudEvents, cloudEventTypes } from './ways/cloud-events.ts';
@@ -91,9 +97,9 @@ function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: Organiz
   const readLineage = createProjectedReader(lineageBodyLimit, lineageShape, bodies);
   const readLineageBatch = createProjectedReader(lineageBodyLimit, lineageBatchShape, bodies);
   const limitWrongTokens = createWrongTokenLimiter();
-  const requireWriteToken = requireToken(options.authenticate, 'write', limitWrongTokens);
+  const requireWriteToken = requireToken(options.authenticate, ['write'], limitWrongTokens);
   const writing: typeof requireWriteToken = (route) => requireWriteToken(limiter.before(route));
-  const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
+  const authenticated = requireToken(options.authenticate, tokenScopes, limitWrongTokens);
   const registering = writing(register(bodyOf(options.bodyLimit), stack.sendJson, options));
   const registeringBulk = writing(registerBulk(bodyOf(bulkBodyLimit, listTypes), stack.sendJson, options));
   const closing = writing(closeRun(bodyOf(options.bodyLimit), stack.sendJson, options));

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createToken } from '../cluster/tokens/manifest.ts';
+import { sealProof, type Proof, type ProvenRequest } from '../cluster/tokens/sealed-proof.ts';
 import { digestOf, type Scope } from '../cluster/tokens/token-entry.ts';
 import type { Database, Tables } from '../store/database.ts';
+import { RequestError, unavailable } from '../kit/errors/request-error.ts';
 import { isDuplicate } from '../store/errors.ts';
-import { sql, type Insertable } from '../store/sql.ts';
+import { sql, type Insertable, type Selectable } from '../store/sql.ts';
 import { serveQuery } from './serve-query.ts';
 import type { Tokens } from './viewers.ts';
 
@@ -33,7 +35,7 @@ export interface Asked {
   organization: string;
   /** The id of the form: a form that is sent twice takes effect once. */
   formId: string;
-  idToken: string;
+  proof: Proof;
 }
 
 export interface NewToken {
@@ -41,13 +43,28 @@ export interface NewToken {
   name: string;
 }
 
+/** The SHA-256 of a token that the caller has made, and its last characters if they are known. */
+export interface GivenToken {
+  digest: string;
+  lastFour: string;
+}
+
+/** A token that was requested. */
+export interface MadeToken {
+  digest: string;
+  /** The clear text if it was made here: it cannot be read again later. */
+  token?: string;
+}
+
+type Row = ProvenRequest & Insertable<Tables['token_requests']>;
+
 /** How long a finished or refused request is shown. */
 const followedMs = 15_000;
 const shownFor = sql<Date>`now() - interval '1 hour'`;
 
 /**
  * Takes owners' requests about tokens. The console writes a request; a controller, which trusts
- * only the id token in it, acts on it. Secrets decide which tokens are valid, so the list comes
+ * only the proof in it, acts on it. Secrets decide which tokens are valid, so the list comes
  * from the token source. Each operation throws a `RequestError` when Postgres cannot serve it now.
  */
 export class TokenDesk {
@@ -63,15 +80,19 @@ export class TokenDesk {
 
   /** One sentence on why no token can be created or revoked now; undefined if one can. */
   async problem(): Promise<string | undefined> {
-    const row = await serve(() =>
+    const keeper = await this.#keeper();
+    return keeper === undefined ? noKeeper : (keeper.problem ?? undefined);
+  }
+
+  /** The controller that acts on requests; undefined if there is none. */
+  #keeper() {
+    return serve(() =>
       this.#db
         .selectFrom('token_keeper')
-        .select('problem')
+        .select(['problem', 'public_key'])
         .where('until', '>', sql<Date>`now()`)
         .executeTakeFirst(),
     );
-    if (row === undefined) return 'No controller that writes tokens is running.';
-    return row.problem ?? undefined;
   }
 
   /** All valid tokens, and those requested within the last hour. */
@@ -82,7 +103,7 @@ export class TokenDesk {
         this.#db.selectFrom('tokens').selectAll().where('organization', '=', organization).execute(),
         this.#db
           .selectFrom('token_requests')
-          .select(['act', 'digest', 'name', 'kind', 'last_four', 'requested_at', 'done_at', 'error'])
+          .select(['act', 'digest', 'name', 'kind', 'last_four', 'expires_at', 'requested_at', 'done_at', 'error'])
           .where('organization', '=', organization)
           .where('requested_at', '>', shownFor)
           .orderBy('requested_at', 'desc')
@@ -91,7 +112,8 @@ export class TokenDesk {
     );
     const rows = new Map(known.map((row) => [row.digest, row]));
     const asked = Map.groupBy(requests, ({ digest }) => digest);
-    const issued = requests.filter(({ act, digest }) => act === 'issue' && !inForce.has(digest));
+    const ended = new Set(requests.filter(endsToken).map(({ digest }) => digest));
+    const issued = requests.filter(({ act, digest }) => act === 'issue' && !inForce.has(digest) && !ended.has(digest));
     // This process sees Secrets a little later than the controller writes them.
     const isYoung = (at: Date | null): boolean => at === null || Date.now() - at.getTime() < followedMs;
     const waiting = issued.filter(({ done_at, error }) => isYoung(done_at) || error !== null);
@@ -120,25 +142,29 @@ export class TokenDesk {
   }
 
   /**
-   * Requests a token. Resolves with its clear text, which cannot be read again later; undefined if
-   * the form was sent before.
+   * Requests a token, made here unless it is `given`. Resolves with undefined if the form was sent
+   * before.
    */
-  issue(asked: Asked, token: NewToken): Promise<string | undefined> {
-    return this.#issue(asked, token, []);
+  issue(asked: Asked, token: NewToken, given?: GivenToken): Promise<MadeToken | undefined> {
+    return this.#issue(asked, token, [], given);
   }
 
   /**
    * Requests a token that replaces another one, which stays valid until a time. As {@link issue}.
    */
-  rotate(asked: Asked, { digest, kind, name }: ShownToken, until: Date): Promise<string | undefined> {
-    return this.#issue(asked, { kind, name: name ?? '' }, [
-      { ...rowOf(asked), id: randomUUID(), act: 'expire', digest, name: name ?? '', kind, expires_at: until },
-    ]);
+  rotate(
+    asked: Asked,
+    { digest, kind, name = '' }: ShownToken,
+    until: Date,
+    given?: GivenToken,
+  ): Promise<MadeToken | undefined> {
+    const end = { ...rowOf(asked), id: randomUUID(), act: 'expire' as const, digest, name, kind, expires_at: until };
+    return this.#issue(asked, { kind, name }, [end], given);
   }
 
   /** Requests that a token be revoked. Resolves with false if the form was sent before. */
   revoke(asked: Asked, { digest, kind }: ShownToken): Promise<boolean> {
-    return this.#write([{ ...rowOf(asked), act: 'revoke', digest, kind }]);
+    return this.#write(asked, [{ ...rowOf(asked), act: 'revoke', digest, kind }]);
   }
 
   /** Records the use of a token in the background, once a day. */
@@ -156,23 +182,24 @@ export class TokenDesk {
   async #issue(
     asked: Asked,
     { kind, name }: NewToken,
-    others: readonly Insertable<Tables['token_requests']>[],
-  ): Promise<string | undefined> {
-    const token = createToken(kind);
-    const row = {
-      ...rowOf(asked),
-      act: 'issue' as const,
-      digest: digestOf(token),
-      name,
-      kind,
-      last_four: token.slice(-4),
-    };
-    return (await this.#write([row, ...others])) ? token : undefined;
+    others: readonly Row[],
+    given?: GivenToken,
+  ): Promise<MadeToken | undefined> {
+    const { digest, lastFour, ...made } = given ?? newToken(kind);
+    const holder = this.#tokens.authenticateDigest(digest);
+    if (holder.status === 'known' && holder.organization !== asked.organization) {
+      throw new RequestError('malformed-request', 'Another organization has this token: make a new one.');
+    }
+    const row = { ...rowOf(asked), act: 'issue' as const, digest, name, kind, last_four: lastFour };
+    return (await this.#write(asked, [row, ...others])) ? { digest, ...made } : undefined;
   }
 
-  async #write(rows: Insertable<Tables['token_requests']>[]): Promise<boolean> {
+  async #write({ proof }: Asked, rows: readonly Row[]): Promise<boolean> {
+    const { public_key: key = null } = (await this.#keeper()) ?? {};
+    if (key === null) throw unavailable(noKeeper);
+    const values = await Promise.all(rows.map(async (row) => ({ ...row, proof: await sealProof(key, row, proof) })));
     try {
-      await serve(() => this.#db.insertInto('token_requests').values(rows).execute());
+      await serve(() => this.#db.insertInto('token_requests').values(values).execute());
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -193,8 +220,23 @@ export class TokenDesk {
   }
 }
 
-function rowOf({ organization, formId, idToken }: Asked) {
-  return { id: formId, organization, id_token: idToken };
+type Ending = Pick<Selectable<Tables['token_requests']>, 'act' | 'expires_at' | 'done_at' | 'error'>;
+
+/** True for a request that has put its token out of force. */
+function endsToken({ act, expires_at, done_at, error }: Ending): boolean {
+  const isDone = done_at !== null && error === null;
+  return isDone && (act === 'revoke' || (act === 'expire' && expires_at !== null && expires_at <= new Date()));
+}
+
+function newToken(kind: Scope): GivenToken & { token: string } {
+  const token = createToken(kind);
+  return { digest: digestOf(token), lastFour: token.slice(-4), token };
+}
+
+const noKeeper = 'No controller that writes tokens is running.';
+
+function rowOf({ organization, formId }: Asked) {
+  return { id: formId, organization, name: '', expires_at: null };
 }
 
 function idOf(digest: string): string {

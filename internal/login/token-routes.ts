@@ -65,7 +65,8 @@ async function logIn(ctx: Context, token: string, to: string | undefined, option
     await limitWrongTokens();
     return refuse(403, 'This token is not valid: it is mistyped, or it was revoked.');
   }
-  if (owner.scope !== 'read') return refuse(403, 'This token records events. Use a read token: it begins with rlr_.');
+  if (owner.scope !== 'read')
+    return refuse(403, `This is a ${owner.scope} token. Use a read token: it begins with rlr_.`);
   const identity: Identity = {
     subject: `token:${owner.tokenId}`,
     name: `read token ${owner.tokenId}`,

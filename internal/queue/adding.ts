@@ -35,11 +35,17 @@ export function addingBackend(redis: RedisClient): BackendFactory<RedisQueueBack
     backend.addJob = async (job, jobId, parent) => {
       const add = (job.opts as Together)[together];
       if (add === undefined) return addJob(job, jobId, parent);
-      const { name, words } = await callOf((transaction) => backend.addJobToTransaction(transaction, job, jobId, parent));
+      const { name, words } = await callOf((transaction) =>
+        backend.addJobToTransaction(transaction, job, jobId, parent),
+      );
       const known = scriptsOf(redis)[name];
       if (known === undefined) throw new Error(`BullMQ has no script ${name}`);
       script ??= keyScript(known.lua);
-      await add({ script, keys: words.slice(0, known.numberOfKeys) as string[], args: words.slice(known.numberOfKeys) });
+      await add({
+        script,
+        keys: words.slice(0, known.numberOfKeys) as string[],
+        args: words.slice(known.numberOfKeys),
+      });
       // The reply leaves out the id, which nobody needs.
       return '';
     };

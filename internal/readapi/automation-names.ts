@@ -1,20 +1,40 @@
-import { malformedQuery } from './query.ts';
+import type { AutomationFilters } from '../record/filters.ts';
+import { malformedQuery, type Values } from './query.ts';
 import { storableText, uuid } from './parameters.ts';
 import type { ReadOptions } from './read-options.ts';
 
-type Record = Pick<ReadOptions['record'], 'namesOf' | 'findByName'>;
+type Record = Pick<ReadOptions['record'], 'namesOf' | 'findByName' | 'findDeclared'>;
 
-/** The filter by automation: by id, or by id or name. */
-export const automationFilter = { automation_id: uuid, automation: storableText(1, 500) } as const;
+/** The filters by automation: by id, by id or name, by owner, and by tag. */
+export const automationFilter = {
+  automation_id: uuid,
+  automation: storableText(1, 500),
+  owner: storableText(1, 200),
+  tag: storableText(1, 50),
+} as const;
 
 /** Most automations that an error names. */
 const mostNamed = 5;
 
 /**
+ * The automations that a request asks for, as filters of the record.
+ * @throws {RequestError} as {@link findAutomation}.
+ */
+export async function chosenAutomations(
+  record: Record,
+  organization: string,
+  { owner, tag, ...one }: Values<typeof automationFilter>,
+): Promise<AutomationFilters> {
+  const automationId = await findAutomation(record, organization, one);
+  if (owner === undefined && tag === undefined) return { automationId };
+  return { automationId, automationIds: await record.findDeclared(organization, { owner, tag }) };
+}
+
+/**
  * The id of the automation that a request names by id or name; undefined for all.
  * @throws {RequestError} for both parameters together, and for a name of no or several automations.
  */
-export async function findAutomation(
+async function findAutomation(
   record: Record,
   organization: string,
   { automation_id: id, automation: name }: { automation_id?: string; automation?: string },

@@ -1,6 +1,6 @@
 import { anomalies } from '../event/outcome/stored-batch.ts';
 import type { EventFilters } from '../record/filters.ts';
-import { automationFilter, findAutomation } from './automation-names.ts';
+import { automationFilter, chosenAutomations } from './automation-names.ts';
 import { oneOf, storableText, time, uuid } from './parameters.ts';
 import { malformedQuery, type Values } from './query.ts';
 import type { ReadOptions } from './read-options.ts';
@@ -48,7 +48,7 @@ export async function namedFiltersOf(
   values: Values<typeof namedFilters>,
 ): Promise<Omit<EventFilters, 'kind'>> {
   const filters = commonFiltersOf(values);
-  return { ...filters, automationId: await findAutomation(record, organization, values) };
+  return { ...filters, ...(await chosenAutomations(record, organization, values)) };
 }
 
 /** @throws {RequestError} when `to` is not after `from`. */

@@ -18,6 +18,7 @@ const longestByHour = 3 * 24 * 3_600_000;
 export function getAutomation({ record }: ReadOptions): Endpoint {
   return {
     path: '/v1/automations/{automation_id}/',
+    scopes: ['read', 'manage'],
     answer: async (ctx) => {
       const window = windowOf(readQuery(ctx, windowFilter));
       const { automation_id } = readPath(ctx, 'automation_id');

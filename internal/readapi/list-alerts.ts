@@ -1,5 +1,5 @@
 import type { AlertPosition } from '../record/alert.ts';
-import { automationFilter, findAutomation, withNames } from './automation-names.ts';
+import { automationFilter, chosenAutomations, withNames } from './automation-names.ts';
 import type { Endpoint } from './endpoint.ts';
 import { list } from './list.ts';
 import { oneOf, recordedTime, uuid } from './parameters.ts';
@@ -20,8 +20,8 @@ export function listAlerts({ record, publicUrl }: ReadOptions): Endpoint {
     place: { openedAt: recordedTime, id: uuid },
     read: async ({ state: { organization } }, { kind, open, ...asked }, page) => {
       const isOpen = open === undefined ? undefined : open === 'true';
-      const automationId = await findAutomation(record, organization, asked);
-      const { items, next } = await record.listAlerts(organization, { automationId, kind, open: isOpen }, page);
+      const chosen = await chosenAutomations(record, organization, asked);
+      const { items, next } = await record.listAlerts(organization, { ...chosen, kind, open: isOpen }, page);
       return { items: await withNames(record, organization, items), next };
     },
   });

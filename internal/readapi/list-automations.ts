@@ -1,6 +1,6 @@
 import type { Automation, AutomationPosition } from '../record/automation.ts';
 import type { Window } from '../record/filters.ts';
-import { automationFilter, findAutomation, nameExecution, withNames } from './automation-names.ts';
+import { automationFilter, chosenAutomations, nameExecution, withNames } from './automation-names.ts';
 import { declaredIn } from './declared-in.ts';
 import type { Endpoint } from './endpoint.ts';
 import { list } from './list.ts';
@@ -17,16 +17,18 @@ const filters = { ...automationFilter, ...windowFilter } as const;
 export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof filters, InWindow<AutomationPosition>>({
     path: '/v1/automations/',
+    scopes: ['read', 'manage'],
     publicUrl,
     changesAlways: true,
     filters,
     place: { automationId: uuid, ...windowPlace },
     read: async ({ state: { organization } }, values, page) => {
       const window = windowOf(values, page.after?.windowEnd);
-      const id = await findAutomation(record, organization, values);
+      const { automationId: id, automationIds: some } = await chosenAutomations(record, organization, values);
+      const isOut = id !== undefined && some?.includes(id) === false;
       const { items, next } =
-        id === undefined
-          ? await record.listAutomations(organization, window, page)
+        id === undefined || isOut
+          ? await record.listAutomations(organization, window, page, isOut ? [] : some)
           : { items: await readOne(record, organization, id, window), next: undefined };
       const declared = await declaredIn(
         record,

@@ -1,5 +1,5 @@
 import type { ErrorGroupPosition } from '../record/error-group.ts';
-import { automationFilter, findAutomation, withNames } from './automation-names.ts';
+import { automationFilter, chosenAutomations, withNames } from './automation-names.ts';
 import type { PlaceTable } from './cursor.ts';
 import type { Endpoint } from './endpoint.ts';
 import { commonFilters } from './filters.ts';
@@ -27,8 +27,8 @@ export function listErrors({ record, publicUrl }: ReadOptions): Endpoint {
     place: { ...errorGroupPlace, ...windowPlace },
     read: async ({ state: { organization } }, values, page) => {
       const window = windowOf(values, page.after?.windowEnd);
-      const automationId = await findAutomation(record, organization, values);
-      const groups = { automationId, errorId: values.error_id, ...window };
+      const chosen = await chosenAutomations(record, organization, values);
+      const groups = { ...chosen, errorId: values.error_id, ...window };
       const { items, next, ...more } = await record.listErrors(organization, groups, page);
       return { items: await withNames(record, organization, items), ...more, next: inWindow(next, window) };
     },

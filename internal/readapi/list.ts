@@ -15,6 +15,7 @@ export interface ListOptions<Filters extends ParameterTable, Place extends objec
   path: string;
   /** The https address of links to next pages. */
   publicUrl: URL;
+  scopes?: Endpoint['scopes'];
   /** True if an answer contains the time of its request. */
   changesAlways?: true;
   /** True if its items have texts of events. */
@@ -51,7 +52,7 @@ export function list<Filters extends ParameterTable, Place extends object>(
     if (cursor !== null) ctx.set('Link', `<${nextAddress(ctx, publicUrl, cursor)}>; rel="next"`);
     answerJson(ctx, { items, next_cursor: cursor, ...more }, options);
   };
-  return { path, answer, ...(options.texts && { texts: true }) };
+  return { path, answer, ...(options.scopes && { scopes: options.scopes }), ...(options.texts && { texts: true }) };
 }
 
 /** @throws {RequestError} when the cursor does not belong to the scope. */

@@ -31,6 +31,14 @@ export function wholeNumber(min: number, max: number): Parameter<number> {
 export const sha256: Parameter<string> = (text) =>
   /^[\da-f]{64}$/.test(text) ? text : new Fault('must have 64 hexadecimal digits');
 
+/** The id of a token, the first digits of its SHA-256. */
+export const tokenId: Parameter<string> = (text) =>
+  /^[\da-f]{12}$/.test(text) ? text : new Fault('must have 12 hexadecimal digits');
+
+/** `?name` or `?name=true` for true. */
+export const flag: Parameter<boolean> = (text) =>
+  ['', 'true', 'false'].includes(text) ? text !== 'false' : new Fault('must be true or false');
+
 /** A text of `shortest` to `longest` Unicode characters that Postgres can hold. */
 export function storableText(shortest: number, longest: number): Parameter<string> {
   return (text) => {

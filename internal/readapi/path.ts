@@ -1,11 +1,16 @@
 import type { Context } from 'koa';
 import { capturesOf } from '../intake/http/koa-router-quirks.ts';
 import { Fault } from './fault.ts';
-import { storableText, uuid, type Parameter } from './parameters.ts';
+import { storableText, tokenId, uuid, type Parameter } from './parameters.ts';
 import { decodeStrictly, malformedQuery } from './query.ts';
 
 /** The parameters of paths: name → how its text is read. */
-const pathParameters = { automation_id: uuid, execution_id: storableText(1, 500), event_id: uuid } as const;
+const pathParameters = {
+  automation_id: uuid,
+  execution_id: storableText(1, 500),
+  event_id: uuid,
+  token_id: tokenId,
+} as const;
 
 type PathParameter = keyof typeof pathParameters;
 

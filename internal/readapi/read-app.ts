@@ -1,7 +1,12 @@
 import { Router } from '@koa/router';
-import type { Context, Middleware } from 'koa';
-import { mayStillRead, requireToken, type Authenticate, type AuthenticatedState } from '../intake/http/authenticate.ts';
-import { callerAddress } from '../intake/http/caller-address.ts';
+import type { Middleware } from 'koa';
+import {
+  mayStillRead,
+  requireToken,
+  tokenScopes,
+  type Authenticate,
+  type AuthenticatedState,
+} from '../intake/http/authenticate.ts';
 import type { Handler } from '../intake/http/http-stack.ts';
 import { unlessPreview, type PageRoute } from '../intake/http/page-route.ts';
 import { ping } from '../intake/ways/ping.ts';
@@ -16,14 +21,21 @@ import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
 import { logActs, logCheckpoint, logProof, logSignedCheckpoint, logTile } from './ledger.ts';
-import { noteReads, type NoteAccess } from './note-access.ts';
+import { manageEndpoints } from './manage.ts';
+import type { ManageOptions } from './manage-request.ts';
+import { noteActs, noteReads, type NoteAccess } from './note-access.ts';
 import type { ReadOptions } from './read-options.ts';
 import type { RoomOptions } from './with-room.ts';
 import { stream, type StreamOptions } from './stream.ts';
 import { serveRouter, type ServeOptions } from '../intake/http/serve-router.ts';
 
 export interface ReadApiOptions
-  extends ReadOptions, Omit<StreamOptions, 'mayStillRead'>, Pick<RoomOptions, 'room'>, Omit<ServeOptions, 'fastPath'> {
+  extends
+    ReadOptions,
+    Omit<StreamOptions, 'mayStillRead'>,
+    Pick<RoomOptions, 'room'>,
+    Omit<ServeOptions, 'fastPath'>,
+    Omit<ManageOptions, 'note' | 'noteFirst'> {
   authenticate: Authenticate;
   limits: ReadLimits;
   /** How far the replica of an organization is behind, in ms; undefined for a primary. */
@@ -33,6 +45,8 @@ export interface ReadApiOptions
   /** Delays the answers to many wrong tokens; the pages share it. */
   limitWrongTokens: () => Promise<void>;
   noteAccess: NoteAccess;
+  /** As `noteAccess`, but resolves once it is recorded. */
+  noteFirst: (...access: Parameters<NoteAccess>) => Promise<void>;
 }
 
 /** The read endpoints, one file each. */
@@ -61,16 +75,23 @@ export function createReadApi(options: ReadApiOptions): Handler {
 
 function createRouter(options: ReadApiOptions): Router {
   const { authenticate, replicaLagMs, limitWrongTokens, noteAccess, trustProxy } = options;
-  const addressOf = (ctx: Context): string => callerAddress(ctx, trustProxy);
-  const reading = requireToken(authenticate, 'read', limitWrongTokens);
+  const note = noteActs(noteAccess, trustProxy);
   const limited = limitTokens(options.limits, options);
   const router = new Router<AuthenticatedState>({ sensitive: true });
-  for (const endpoint of endpoints) {
-    const made = endpoint({ ...options, mayStillRead: (ctx) => mayStillRead(authenticate, ctx) });
-    const route = showLag(replicaLagMs, limited({ ...made, answer: noteReads(noteAccess, made, addressOf) }));
-    router.register(made.pattern ?? patternOf(made.path), ['GET', 'HEAD'], reading(route), { name: made.path });
+  const stillMay = {
+    mayStillRead: (ctx: Parameters<StreamOptions['mayStillRead']>[0]) => mayStillRead(authenticate, ctx),
+  };
+  const made = [
+    ...endpoints.map((endpoint) => endpoint({ ...options, ...stillMay })),
+    ...manageEndpoints({ ...options, note, noteFirst: noteActs(options.noteFirst, trustProxy) }),
+  ];
+  for (const endpoint of made) {
+    const { path, pattern = patternOf(path), method, scopes = ['read'] } = endpoint;
+    const route = showLag(replicaLagMs, limited({ ...endpoint, answer: noteReads(note, endpoint) }));
+    const authenticated = requireToken(authenticate, scopes, limitWrongTokens)(route);
+    router.register(pattern, method === undefined ? ['GET', 'HEAD'] : [method], authenticated, { name: path });
   }
-  const anybody = requireToken(authenticate, 'any', limitWrongTokens);
+  const anybody = requireToken(authenticate, tokenScopes, limitWrongTokens);
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], anybody(ping()), { name: '/v1/ping/' });
   for (const { path, methods, answer } of options.pages ?? []) {
     const serve = methods.includes('GET') && !methods.includes('HEAD') ? unlessPreview(answer) : answer;

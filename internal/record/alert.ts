@@ -1,5 +1,6 @@
 import type { Acknowledgement } from './acts.ts';
 import type { AlertKind, Facts } from '../expectation/verdict.ts';
+import type { AutomationFilters } from './filters.ts';
 
 /** An expectation that was not met, from one time to another. Times are ISO 8601, UTC. */
 export interface Alert {
@@ -32,9 +33,8 @@ export interface Notice {
 }
 
 /** Filters of alerts; an absent one allows everything. */
-export interface AlertFilters {
+export interface AlertFilters extends AutomationFilters {
   id?: string | undefined;
-  automationId?: string | undefined;
   kind?: AlertKind | undefined;
   /** True: open ones only; false: resolved ones only. */
   open?: boolean | undefined;

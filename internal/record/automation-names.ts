@@ -56,3 +56,26 @@ function allNamesOf(row: NameRow): string[] {
   const { namespace, name, display_name, declared } = row;
   return [display_name, ...(declared ? [name, `${namespace}/${name}`] : [])];
 }
+
+/** Automations with this owner and this tag, as declared, in any letter case; by their ids. */
+export function findDeclared(
+  db: Database,
+  organization: string,
+  wanted: { owner?: string | undefined; tag?: string | undefined },
+): Promise<string[]> {
+  const isLike = (text: string, given: string | undefined): boolean =>
+    given === undefined || foldedText(text) === foldedText(given.trim());
+  return readAs(db, organization, async (trx) => {
+    const { rows } = await sql<{ automation_id: string; owner: string; tags: string[] }>`
+      select automation_id, owner, tags from automations
+      where organization = ${organization} and (owner <> '' or tags <> '{}')
+      order by automation_id limit ${sql.lit(most)}
+    `.execute(trx);
+    return rows
+      .filter(
+        ({ owner, tags }) =>
+          isLike(owner, wanted.owner) && (wanted.tag === undefined || tags.some((tag) => isLike(tag, wanted.tag))),
+      )
+      .map((row) => row.automation_id);
+  });
+}

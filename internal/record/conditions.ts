@@ -12,6 +12,11 @@ export function when<T>(value: T | undefined, condition: (value: T) => Condition
   return value === undefined ? [] : [condition(value)];
 }
 
+/** A condition for rows of some automations, if the filter is set. */
+export function whenAnyOf(automationIds: readonly string[] | undefined): Condition[] {
+  return when(automationIds, (ids) => sql`automation_id = any(${[...ids]}::uuid[])`);
+}
+
 /** The times that ISO 8601 and Postgres write alike: the years 1 to 9999, in ms. */
 const [earliest, latest] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 

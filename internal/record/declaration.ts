@@ -14,6 +14,7 @@ export interface Declaration {
   name: string;
   display_name: string;
   owner: string;
+  tags: string[];
   links: AutomationLink[];
   /** Null without expectations. */
   expect: DeclaredExpectation | null;
@@ -52,6 +53,7 @@ function declarationOf(row: Selectable<AutomationsTable>): Declaration {
     name: row.name,
     display_name: row.display_name,
     owner: row.owner,
+    tags: row.tags,
     links: row.links as AutomationLink[],
     expect: row.expect as DeclaredExpectation | null,
     suspend: row.suspend,

@@ -1,16 +1,17 @@
 import type { EventKind } from '../event/schema.ts';
 import { columnHoldsText } from '../store/column-holds-text.ts';
 import { sql } from '../store/sql.ts';
-import { time, when, type Condition } from './conditions.ts';
+import { time, when, whenAnyOf, type Condition } from './conditions.ts';
 import type { EventFilters } from './filters.ts';
 import { containsText, isError } from './match-events.ts';
 import type { EventPosition } from './stored-event.ts';
 
 /** The conditions of the filters on a row of `events`. */
 export function eventConditions(filters: EventFilters): Condition[] {
-  const { automationId, executionId, kind, from, to, errorId, q } = filters;
+  const { automationId, automationIds, executionId, kind, from, to, errorId, q } = filters;
   return [
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...whenAnyOf(automationIds),
     ...when(executionId, (id) => sql`execution_id = ${id}`),
     ...when(kind, (kind) => sql`kind = ${kind}`),
     ...when(from, (from) => sql`created_at >= ${time(from)}`),

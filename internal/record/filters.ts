@@ -2,10 +2,16 @@ import type { EventKind } from '../event/schema.ts';
 import type { ShownState } from '../event/outcome/execution-state.ts';
 import type { Anomaly } from '../event/outcome/stored-batch.ts';
 
-/** Filters of every list; an absent one allows everything. `from` is included, `to` is not. */
-interface CommonFilters {
+/** Which automations a list is about; an absent filter allows all. Both apply. */
+export interface AutomationFilters {
   /** A UUID in any letter case. */
   automationId?: string | undefined;
+  /** Any of these. */
+  automationIds?: readonly string[] | undefined;
+}
+
+/** Filters of every list; an absent one allows everything. `from` is included, `to` is not. */
+interface CommonFilters extends AutomationFilters {
   executionId?: string | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
@@ -32,8 +38,7 @@ export interface EventFilters extends CommonFilters {
 }
 
 /** `from` and `to` are compared with the time at which the ERROR happened; both are required. */
-export interface ErrorFilters {
-  automationId?: string | undefined;
+export interface ErrorFilters extends AutomationFilters {
   errorId?: string | undefined;
   from: Date;
   to: Date;

@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
 import type { Alert, AlertFilters, AlertPosition, Notice } from './alert.ts';
 import type { Acknowledgement } from './acts.ts';
-import { all, time, when } from './conditions.ts';
+import { all, time, when, whenAnyOf } from './conditions.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
 
@@ -19,13 +19,14 @@ type Row = Selectable<AlertsTable> & { notices: NoticeRow[]; acknowledged: Ackno
 export function listAlerts(
   db: Database,
   organization: string,
-  { id: only, automationId, kind, open }: AlertFilters,
+  { id: only, automationId, automationIds, kind, open }: AlertFilters,
   { limit, after }: PageRequest<AlertPosition>,
 ): Promise<Page<Alert, AlertPosition>> {
   const conditions = all([
     sql`organization = ${organization}`,
     ...when(only, (id) => sql`id = ${id}::uuid`),
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...whenAnyOf(automationIds),
     ...when(kind, (wanted) => sql`kind = ${wanted}`),
     ...when(open, (wanted) => (wanted ? sql`resolved_at is null` : sql`resolved_at is not null`)),
     ...when(after, ({ openedAt, id }) => sql`(opened_at, id) < (${time(openedAt)}, ${id}::uuid)`),

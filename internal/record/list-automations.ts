@@ -23,7 +23,7 @@ type AutomationRow = FiguresRow & { id: string; listed: number } & (ExecutionRow
 
 /**
  * Automations that have an execution or are declared, in the order of their ids, each with its last
- * execution and its figures. A page has at most 50, whatever its limit. It ends earlier when the
+ * execution and its figures. `only` restricts them to some. A page has at most 50, whatever its limit. It ends earlier when the
  * figures of one more could cover more than 3,000 executions.
  */
 export function listAutomations(
@@ -31,10 +31,11 @@ export function listAutomations(
   organization: string,
   window: Window,
   { limit, after }: PageRequest<AutomationPosition>,
+  only?: readonly string[],
 ): Promise<Page<Automation, AutomationPosition>> {
   const part = { after: after?.automationId, most: Math.min(limit, largestPage) + 1 };
   return readAs(db, organization, async (trx) => {
-    const { rows } = await automationsWithFigures(organization, window, part).execute(trx);
+    const { rows } = await automationsWithFigures(organization, window, part, only).execute(trx);
     const last = rows.at(-1);
     const next = last !== undefined && last.listed > rows.length ? { automationId: last.id } : undefined;
     return { items: rows.map((row) => automationOf(row, window)), next };
@@ -42,12 +43,18 @@ export function listAutomations(
 }
 
 /** One query whose recursion counts the executions covered so far. */
-function automationsWithFigures(organization: string, window: Window, part: Required<Part>): RawBuilder<AutomationRow> {
+function automationsWithFigures(
+  organization: string,
+  window: Window,
+  part: Required<Part>,
+  only: readonly string[] | undefined,
+): RawBuilder<AutomationRow> {
+  const everyone = sql`(${automationsOf(organization, part)}) union (${declaredOf(organization, part)})`;
   const figures = figuresOf(organization, sql`listed.automation_id`, timesOf(window), most);
   return sql<AutomationRow>`
     with recursive listed as materialized (
       select automation_id, row_number() over (order by automation_id) as number from (
-        (${automationsOf(organization, part)}) union (${declaredOf(organization, part)})
+        ${only === undefined ? everyone : chosenOf(only, part)}
       ) as automations
       order by automation_id limit ${part.most}
     ),
@@ -65,6 +72,15 @@ function automationsWithFigures(organization: string, window: Window, part: Requ
       order by first_event_at desc, execution_id desc limit 1
     ) as last on true
     order by page.number
+  `;
+}
+
+/** The query of these automations. */
+function chosenOf(only: readonly string[], { after, most }: Part): Condition {
+  const following = when(after, (after) => sql`automation_id > ${after}::uuid`);
+  return sql`
+    select automation_id from unnest(${[...only]}::uuid[]) as automation_id where ${all(following)}
+    order by automation_id limit ${most}
   `;
 }
 

@@ -100,8 +100,9 @@ function listNewest(
 }
 
 /** True unless all rows of a slice match. */
-function isSearch({ automationId, kind, errorId, q }: EventFilters): boolean {
+function isSearch({ automationId, automationIds, kind, errorId, q }: EventFilters): boolean {
   const filters = [automationId, kind, errorId].filter((filter) => filter !== undefined).length;
+  if (automationIds !== undefined) return true;
   return q !== undefined || errorId !== undefined || filters > 1 || (kind !== undefined && !hasIndex(kind));
 }
 

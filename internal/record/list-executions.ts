@@ -74,9 +74,9 @@ function searchesEvents({ errorId, q }: ExecutionFilters): boolean {
 }
 
 /** How many rows of a slice yield a match in a usual record. */
-function rowsPerMatch({ state, anomaly, warning, errorId }: ExecutionFilters): number {
+function rowsPerMatch({ state, anomaly, warning, errorId, automationIds }: ExecutionFilters): number {
   if (warning === true) return 30;
-  if (errorId !== undefined) return 6;
+  if (errorId !== undefined || automationIds !== undefined) return 6;
   return state === 'succeeded' || anomaly !== undefined ? 2 : 1;
 }
 

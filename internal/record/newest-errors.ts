@@ -1,6 +1,6 @@
 import { mostAgo, mostAhead } from '../event/occurred-at.ts';
 import { sql } from '../store/sql.ts';
-import { all, time, when, type Condition } from './conditions.ts';
+import { all, time, when, whenAnyOf, type Condition } from './conditions.ts';
 import type { ErrorFilters } from './filters.ts';
 
 /** Most errors of a window that are counted, newest first. */
@@ -10,10 +10,14 @@ export const mostErrors = 10_000;
  * The query of the newest {@link mostErrors} ERROR events that happened in a window; `at` is when.
  * Those whose callers said when have their own index.
  */
-export function newestErrors(organization: string, { automationId, errorId, from, to }: ErrorFilters): Condition {
+export function newestErrors(
+  organization: string,
+  { automationId, automationIds, errorId, from, to }: ErrorFilters,
+): Condition {
   const wanted = all([
     sql`organization = ${organization} and kind = 'ERROR'`,
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...whenAnyOf(automationIds),
     ...when(errorId, (id) => sql`error_id = ${id}`),
   ]);
   const newest = (column: 'created_at' | 'occurred_at', conditions: Condition): Condition => sql`

@@ -2,7 +2,7 @@ import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
 import { listAcknowledged, listActsOn, listMutes } from './acts.ts';
 import { aroundExecution } from './around-execution.ts';
-import { findByName, namesOf } from './automation-names.ts';
+import { findByName, findDeclared, namesOf } from './automation-names.ts';
 import { countErrors } from './count-errors.ts';
 import { countExecutions } from './count-executions.ts';
 import { countRunningOf } from './count-running-of.ts';
@@ -112,6 +112,7 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     listDeclarations: bound(listDeclarations),
     namesOf: bound(namesOf),
     findByName: bound(findByName),
+    findDeclared: bound(findDeclared),
     listAlerts: bound(listAlerts),
     listMutes: bound(listMutes),
     listActsOn: bound(listActsOn),

@@ -1,5 +1,5 @@
 import { sql } from '../store/sql.ts';
-import { all, time, when, type Condition } from './conditions.ts';
+import { all, time, when, whenAnyOf, type Condition } from './conditions.ts';
 import {
   executionColumns,
   newestExecutionFirst,
@@ -60,10 +60,11 @@ export function rowsOfSlice({ organization, base, filters, after, size }: SliceO
 }
 
 /** The conditions on the rows of a slice. */
-export function rowsThatMatch({ state, anomaly, warning }: ExecutionFilters): Condition {
+export function rowsThatMatch({ state, anomaly, warning, automationIds }: ExecutionFilters): Condition {
   return all([
     ...when(state, (state) => sql`state = ${state === 'lost' ? 'running' : state}`),
     ...when(anomaly, (anomaly) => sql.ref(anomaly)),
+    ...whenAnyOf(automationIds),
     ...(warning === true ? [sql`warning_count > 0`] : []),
   ]);
 }

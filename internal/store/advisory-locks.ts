@@ -19,6 +19,8 @@ export const advisoryLocks = {
   capture: 7_215_004_117n,
   /** One worker extends and signs the logs at a time. */
   seal: 7_215_004_122n,
+  /** One change of the console's declarations at a time: the first of two numbers. */
+  consoleAutomations: 7_215_123,
   /** One move of an organization at a time. */
   move: 7_215_004_121n,
 };

@@ -1,4 +1,4 @@
-import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPool } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
 import { PreparedStatementPool } from './prepared-statement-pool.ts';
 import type { ActsTable } from './tables/acts-table.ts';
@@ -89,6 +89,11 @@ export type Database = Kysely<Tables> & {
    * round trip. Absent for an embedded database.
    */
   readonly withSettings?: (settings: Settings) => Kysely<Tables>;
+  /**
+   * The same database, but these statements follow each statement in its transaction, in the same
+   * round trip. Absent for an embedded database and in a transaction.
+   */
+  readonly followedBy?: (after: readonly Settings[]) => Kysely<Tables>;
 };
 
 export interface PostgresOptions {
@@ -155,9 +160,14 @@ export function openPostgres(options: PostgresOptions): Database {
     settings: { text: settings(options.statementTimeout, 'transaction'), values: [] },
   });
   const db = new Kysely<Tables>({ dialect: new Dialect({ pool: guarded }) });
-  const withSettings = (chosen: Settings): Kysely<Tables> =>
-    new Kysely<Tables>({ dialect: new Dialect({ pool: guarded.withSettings(chosen) }) });
-  return Object.assign(db, { statementTimeout: options.statementTimeout, withSettings });
+  const over = (lent: PostgresPool): Kysely<Tables> => new Kysely<Tables>({ dialect: new Dialect({ pool: lent }) });
+  return Object.assign(db, {
+    statementTimeout: options.statementTimeout,
+    withSettings: (chosen: Settings) => over(guarded.withSettings(chosen)),
+    followedBy: (after: readonly Settings[]) => over(guarded.followedBy(after)),
+    // Kysely's own closes no pool through which only the others have sent statements.
+    destroy: () => guarded.end(),
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Query, type PoolClient, type QueryResult } from 'pg';
+import { Query, type Connection, type PoolClient, type QueryResult } from 'pg';
 
 /*
  * What we use of pg beyond its documentation; test/unit/quirks.test.ts names the version.
@@ -10,44 +10,71 @@ export const lostConnection = /^Connection terminated|^timeout exceeded when try
 /** The message of a statement that took longer than `query_timeout`. */
 export const readTimeout = 'Query read timeout';
 
-/** A statement that sets settings of its transaction. Its parameters are texts. */
+/** A statement that sets settings of its transaction, or that completes it. */
 export interface Settings {
   text: string;
-  values: readonly string[];
+  values: readonly unknown[];
+  /** Prepares the statement once per connection, under this name. */
+  name?: string;
+}
+
+/** A statement with what precedes and follows it in its transaction. */
+export interface Trip extends Settings {
+  before?: readonly Settings[];
+  after?: readonly Settings[];
 }
 
 /**
- * Sends settings and another statement in one round trip. Postgres runs both in one transaction; if
- * the statement is `begin`, the settings belong to the transaction that it begins. If the settings
- * fail, the statement does not run. Resolves with its result.
+ * Sends several statements in one round trip. Postgres runs all in one transaction, unless the
+ * statement is `begin`: then the settings belong to the transaction that it begins. After a failure
+ * none of them has run. Resolves with the result of the main one.
  */
-export function queryWithSettings(
+export function queryInOneTrip(
   client: PoolClient,
-  settings: Settings,
-  text: string,
-  values: readonly unknown[],
+  { text, values, name, before = [], after = [] }: Trip,
 ): Promise<QueryResult> {
   return new Promise((resolve, reject) => {
     // In the extended protocol, the one Sync at the end also ends the transaction.
-    const config = { text, values: [...values], queryMode: 'extended' };
+    const config = { text, values: [...values], queryMode: 'extended', ...(name !== undefined && { name }) };
+    let parsed: (isParsed: boolean) => void = () => undefined;
     const query = new Query(config, (error, results) => {
       config.values.length = 0;
+      parsed(!error);
       if (error) reject(error);
-      else resolve((results as unknown as QueryResult[])[1] as QueryResult);
+      else resolve([results].flat()[before.length] as QueryResult);
     });
     const submit = query.submit;
-    query.submit = (connection) => {
+    query.submit = (given) => {
+      const connection = given as OpenConnection;
       connection.stream.cork();
       try {
-        connection.parse({ text: settings.text, name: '', types: [] }, true);
-        connection.bind({ values: [...settings.values] }, true);
-        connection.describe({ type: 'P', name: '' }, true);
-        connection.execute(null, true);
+        connection.sync = () => undefined;
+        for (const each of before) submitBeside(connection, each);
         submit.call(query, connection);
+        for (const each of after) submitBeside(connection, each);
       } finally {
+        delete (connection as Partial<Connection>).sync;
+        connection.sync();
         connection.stream.uncork();
       }
+      parsed = (isParsed) => [...before, ...after].forEach((each) => noteParsed(connection, each, isParsed));
     };
     client.query(query);
   });
+}
+
+/** Undocumented in pg: the named statements that the server has, or that it was sent. */
+type OpenConnection = Connection & Record<'parsedStatements' | 'submittedNamedStatements', Record<string, string>>;
+
+/** The main query receives what Postgres answers. */
+function submitBeside(connection: Connection, { text, values, name }: Settings): void {
+  const config = { text, values: [...values], queryMode: 'extended', ...(name !== undefined && { name }) };
+  new Query(config, () => undefined).submit(connection);
+}
+
+/** The client takes the answer for one of the main query. */
+function noteParsed(connection: OpenConnection, { name, text }: Settings, isParsed: boolean): void {
+  if (name === undefined) return;
+  delete connection.submittedNamedStatements[name];
+  if (isParsed) connection.parsedStatements[name] = text;
 }

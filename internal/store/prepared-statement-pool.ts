@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
-import { queryWithSettings, type Settings } from './pg-quirks.ts';
+import { queryInOneTrip, type Settings } from './pg-quirks.ts';
 
 /** SQLSTATE of a server that became a standby: its address may lead to the new primary. */
 const readOnly = '25006';
@@ -44,6 +44,7 @@ export class PreparedStatementPool implements PostgresPool {
   readonly #statements = new Map<string, { name: string; text: string }>();
   readonly #session: SessionOptions;
   #prepares: boolean;
+  #ended: Promise<void> | undefined;
 
   constructor(pool: Pool, session: SessionOptions) {
     this.#pool = pool;
@@ -64,11 +65,16 @@ export class PreparedStatementPool implements PostgresPool {
    * settings. They replace the settings used behind a pooler.
    */
   withSettings(settings: Settings): PostgresPool {
-    return {
-      options: this.options,
-      connect: () => this.#connect((client, text, values) => queryWithSettings(client, settings, text, values)),
-      end: () => Promise.resolve(),
-    };
+    return this.#lending((client, text, values) => queryInOneTrip(client, { text, values, before: [settings] }));
+  }
+
+  /** The same connections, but these statements follow each statement in its transaction. */
+  followedBy(after: readonly Settings[]): PostgresPool {
+    return this.#lending((client, text, values) => this.#query(client, text, values, after));
+  }
+
+  #lending(send: Send): PostgresPool {
+    return { options: this.options, connect: () => this.#connect(send), end: () => Promise.resolve() };
   }
 
   async #connect(send: Send): Promise<PostgresPoolClient> {
@@ -97,18 +103,22 @@ export class PreparedStatementPool implements PostgresPool {
     };
   }
 
-  async #query(client: PoolClient, text: string, values: unknown[]): Promise<unknown> {
+  async #query(client: PoolClient, text: string, values: unknown[], after?: readonly Settings[]): Promise<unknown> {
+    const send = (before: readonly Settings[] = []): Promise<unknown> =>
+      before.length === 0 && after === undefined
+        ? client.query(text, values)
+        : queryInOneTrip(client, { text, values, before, ...(after && { after }) });
     if (this.#session.isPooled(client)) {
       const begins = client.getTransactionStatus() === 'I' && !runsAlone.test(text);
-      return begins ? queryWithSettings(client, this.#session.settings, text, values) : client.query(text, values);
+      return begins ? send([this.#session.settings]) : client.query(text, values);
     }
-    if (!this.#prepares || values.length === 0) return client.query(text, values);
+    if (!this.#prepares || values.length === 0) return send();
     try {
-      return await this.#queryPrepared(client, text, values);
+      return await this.#queryPrepared(client, text, values, after);
     } catch (error) {
       if (!(error instanceof DatabaseError) || !notPrepared.has(error.code ?? '')) throw error;
       this.#prepares = false;
-      return client.query(text, values);
+      return send();
     }
   }
 
@@ -116,7 +126,16 @@ export class PreparedStatementPool implements PostgresPool {
    * Empties the parameters after use: closures of pg would keep 21 KB per 30 events until a full
    * garbage collection.
    */
-  async #queryPrepared(client: PoolClient, text: string, values: readonly unknown[]): Promise<unknown> {
+  async #queryPrepared(
+    client: PoolClient,
+    text: string,
+    values: readonly unknown[],
+    after?: readonly Settings[],
+  ): Promise<unknown> {
+    if (after !== undefined) {
+      const named = after.map((each) => ({ ...each, ...this.#statement(each.text) }));
+      return queryInOneTrip(client, { ...this.#statement(text), values, after: named });
+    }
     const sent = [...values];
     try {
       return await client.query({ ...this.#statement(text), values: sent });
@@ -137,9 +156,9 @@ export class PreparedStatementPool implements PostgresPool {
    * Closes all connections, even those with a statement under way: no caller waits for them any
    * more.
    */
-  async end(): Promise<void> {
-    const ended = this.#pool.end();
+  end(): Promise<void> {
+    this.#ended ??= this.#pool.end();
     for (const client of this.#taken) client.end().catch(() => undefined);
-    await ended;
+    return this.#ended;
   }
 }

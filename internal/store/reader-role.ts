@@ -40,6 +40,53 @@ const sharedColumns = {
   record_gaps: ['from_at', 'until_at'],
 } as const;
 
+/** The rows of the organization that a transaction has set. */
+const ofOne = `organization = current_setting('runledger.organization', true)`;
+
+/** What the role writes, with the condition of its rows. */
+const written: readonly { table: string; rights: readonly ('insert' | 'update' | 'delete')[]; rows: string }[] = [
+  { table: 'deliveries', rights: ['insert'], rows: `${ofOne} and automation_id = '${noAutomation}'` },
+  { table: 'log_acts', rights: ['insert'], rows: ofOne },
+  { table: 'log_segments', rights: ['insert'], rows: ofOne },
+  { table: 'acts', rights: ['insert'], rows: `${ofOne} and recorded_at is null` },
+  { table: 'console_automations', rights: ['insert', 'update', 'delete'], rows: ofOne },
+  { table: 'console_channels', rights: ['insert', 'update', 'delete'], rows: ofOne },
+  // Someone who has logged in nowhere belongs to no organization.
+  { table: 'access_log', rights: ['insert'], rows: 'true' },
+];
+
+/**
+ * The policies of the role. All are permissive, and `everybody` leaves its members out: a
+ * distributed Postgres may copy a restrictive policy as a permissive one, without a word.
+ */
+const policies = [
+  ...readTables.map((table) => ({
+    table,
+    name: 'one_organization',
+    rule: `for select to ${readerRole} using (${ofOne})`,
+  })),
+  ...written.flatMap(({ table, rights, rows }) =>
+    rights.map((right) => {
+      const condition = right === 'insert' ? `with check (${rows})` : `using (${rows})`;
+      return { table, name: `reader_${right}`, rule: `for ${right} to ${readerRole} ${condition}` };
+    }),
+  ),
+];
+
+const grants = [
+  `grant select on ${readTables.join(', ')} to ${readerRole};`,
+  ...Object.entries(sharedColumns).map(
+    ([table, columns]) => `grant select (${columns.join(', ')}) on ${table} to ${readerRole};`,
+  ),
+  ...written.map(({ table, rights }) => `grant ${rights.join(', ')} on ${table} to ${readerRole};`),
+  ...policies.map(
+    ({ table, name, rule }) => `
+      if not exists (select from pg_policy where polname = '${name}' and polrelid = '${table}'::regclass) then
+        create policy ${name} on ${table} ${rule};
+      end if;`,
+  ),
+];
+
 /**
  * True if this user can take the role, and the role sees all its tables but only one organization;
  * false before the first migration too. Postgres 16 distinguishes the right to take a role (SET)
@@ -60,10 +107,7 @@ export const readerRoleIsComplete = sql<boolean>`exists (
       ),
       sql` and `,
     )}
-    and ${sql.lit(readTables.length)} = (
-      select count(*) from pg_policy where polname = 'one_organization'
-        and polrelid in (${sql.join(readTables.map((table) => sql`to_regclass(${sql.lit(table)})`))})
-    )
+    and ${hasPolicies('one_organization')}
 )`;
 
 /** True if the role can keep sessions and append to the access log. */
@@ -71,24 +115,31 @@ const readerRoleCanLogIn = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
 )`;
 
-/** True if the role can put tests of channels into the outbox, and acts into logs. */
-const readerRoleCanTest = sql<boolean>`exists (
-  select from pg_roles where rolname = ${sql.lit(readerRole)}
-    and has_table_privilege(oid, to_regclass('deliveries'), 'INSERT')
-    and has_table_privilege(oid, to_regclass('log_segments'), 'INSERT')
-) and exists (select from pg_policy where polname = 'tests_only' and polrelid = to_regclass('deliveries'))`;
+/** True if the role can write what a console writes. */
+const readerRoleCanWrite = sql<boolean>`exists (
+  select from pg_roles where rolname = ${sql.lit(readerRole)} and ${sql.join(
+    written.flatMap(({ table, rights }) =>
+      rights.map((right) => sql`has_table_privilege(oid, to_regclass(${sql.lit(table)}), ${sql.lit(right)})`),
+    ),
+    sql` and `,
+  )}
+) and ${hasPolicies('reader_insert')} and ${hasPolicies('reader_update')} and ${hasPolicies('reader_delete')}`;
+
+/** True if each table that needs a policy of this name has it. */
+function hasPolicies(name: string): RawBuilder<boolean> {
+  const tables = policies.filter((policy) => policy.name === name).map(({ table }) => table);
+  return sql`${sql.lit(tables.length)} = (
+    select count(*) from pg_policy where polname = ${sql.lit(name)}
+      and polrelid in (${sql.join(tables.map((table) => sql`to_regclass(${sql.lit(table)})`))})
+  )`;
+}
 
 /** The rights on the tables of the login, for a user or the id of a role. */
 export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   const has = (table: string, right: string) =>
     sql`coalesce(has_table_privilege(${role}, to_regclass(${sql.lit(table)}), ${sql.lit(right)}), false)`;
   const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => has('sessions', right));
-  const others = [
-    has('access_log', 'INSERT'),
-    has('console_keys', 'SELECT'),
-    has('token_requests', 'INSERT'),
-    has('acts', 'INSERT'),
-  ];
+  const others = [has('access_log', 'INSERT'), has('console_keys', 'SELECT'), has('token_requests', 'INSERT')];
   return sql<boolean>`(${sql.join([...rights, ...others], sql` and `)})`;
 }
 
@@ -98,7 +149,7 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
  * administrator may create the role later.
  */
 export async function ensureReaderRole(db: Database): Promise<boolean> {
-  if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn} and ${readerRoleCanTest}`))) {
+  if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn} and ${readerRoleCanWrite}`))) {
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.readerRole)})`.execute(trx);
       await sql`set local lock_timeout = '200ms'`.execute(trx);
@@ -116,8 +167,6 @@ async function isTrue(db: Database, condition: RawBuilder<unknown>): Promise<boo
 /** Tries each part separately: without CREATEROLE an existing role still gets its rights. */
 const createRole = sql`
   do $$
-  declare
-    name text;
   begin
     begin
       if not exists (select from pg_roles where rolname = 'runledger_reader') then
@@ -142,42 +191,11 @@ const createRole = sql`
     end;
     execute format('grant usage on schema %I to runledger_reader',
       (select relnamespace::regnamespace::text from pg_class where oid = 'events'::regclass));
-    foreach name in array array[${sql.join(readTables.map((table) => sql.lit(table)))}] loop
-      execute format('grant select on %I to runledger_reader', name);
-      if not exists (select from pg_policy where polname = 'one_organization' and polrelid = name::regclass) then
-        execute format('create policy one_organization on %I as restrictive for select to runledger_reader '
-          'using (organization = current_setting(''runledger.organization'', true))', name);
-      end if;
-    end loop;
-    ${sql.raw(
-      Object.entries(sharedColumns)
-        .map(([table, columns]) => `grant select (${columns.join(', ')}) on ${table} to runledger_reader;`)
-        .join(' '),
-    )}
-    grant insert on deliveries to runledger_reader;
-    if not exists (select from pg_policy where polname = 'tests_only' and polrelid = 'deliveries'::regclass) then
-      create policy tests_only on deliveries as restrictive for insert to runledger_reader with check (
-        organization = current_setting('runledger.organization', true) and automation_id = ${sql.lit(noAutomation)}::uuid
-      );
-    end if;
-    for name in select unnest(array['log_acts', 'log_segments']) loop
-      execute format('grant insert on %I to runledger_reader', name);
-      if not exists (select from pg_policy where polname = 'acts_of_one' and polrelid = name::regclass) then
-        execute format('create policy acts_of_one on %I as restrictive for insert to runledger_reader '
-          'with check (organization = current_setting(''runledger.organization'', true))', name);
-      end if;
-    end loop;
-    if not exists (select from pg_policy where polname = 'own_acts' and polrelid = 'acts'::regclass) then
-      create policy own_acts on acts as restrictive for insert to runledger_reader with check (
-        organization = current_setting('runledger.organization', true) and recorded_at is null
-      );
-    end if;
+    ${sql.raw(grants.join('\n'))}
     grant select, insert, update, delete on sessions to runledger_reader;
-    grant insert on access_log, acts to runledger_reader;
     grant select on console_keys to runledger_reader;
     grant select on tokens, token_keeper, token_requests to runledger_reader;
     grant insert on token_requests to runledger_reader;
-    grant insert, update, delete on console_automations, console_channels to runledger_reader;
     grant select on channel_keys to runledger_reader;
     grant select, insert, update on token_uses to runledger_reader;
     grant select on organization_databases to runledger_reader;

@@ -50,6 +50,21 @@ export const outcome = sql`
   max(accepted_at) as last_accepted_at
 `;
 
+/** What an execution `e` becomes by that of more events. */
+export const mergedOutcome = `
+  first_event_at = least(e.first_event_at, excluded.first_event_at),
+  last_event_at = greatest(e.last_event_at, excluded.last_event_at),
+  started_at = least(e.started_at, excluded.started_at),
+  failed_at = least(e.failed_at, excluded.failed_at),
+  ended_at = least(e.ended_at, excluded.ended_at),
+  start_count = e.start_count + excluded.start_count,
+  event_count = e.event_count + excluded.event_count,
+  warning_count = e.warning_count + excluded.warning_count,
+  error_count = e.error_count + excluded.error_count,
+  end_count = e.end_count + excluded.end_count,
+  last_accepted_at = greatest(e.last_accepted_at, excluded.last_accepted_at)
+`;
+
 const noSalt = String.raw`\x` + '00'.repeat(saltSize);
 
 export interface InsertOptions {
@@ -113,39 +128,44 @@ export function insertAndMerge(
       from change
       order by automation_id, execution_id, organization
       on conflict (organization, automation_id, execution_id) do update set
-        first_event_at = least(e.first_event_at, excluded.first_event_at),
-        last_event_at = greatest(e.last_event_at, excluded.last_event_at),
-        started_at = least(e.started_at, excluded.started_at),
-        failed_at = least(e.failed_at, excluded.failed_at),
-        ended_at = least(e.ended_at, excluded.ended_at),
-        start_count = e.start_count + excluded.start_count,
-        event_count = e.event_count + excluded.event_count,
-        warning_count = e.warning_count + excluded.warning_count,
-        error_count = e.error_count + excluded.error_count,
-        end_count = e.end_count + excluded.end_count,
-        last_accepted_at = greatest(e.last_accepted_at, excluded.last_accepted_at)
+        ${sql.raw(mergedOutcome)}
       returning
         organization, automation_id, execution_id, state, error_count, end_count, start_count, ended_at,
         start_missing, start_late,
-        start_count + event_count + warning_count + error_count + end_count as total
+        first_event_at, start_count + event_count + warning_count + error_count + end_count as total
+    ),
+    changed as (
+      select
+        organization, automation_id, execution_id, merged.first_event_at, change.total,
+        case
+          when merged.total = change.total then 'none'
+          when merged.error_count > change.error_count then 'failed'
+          when merged.end_count > change.end_count then 'succeeded'
+          else 'running'
+        end as from_state,
+        merged.state as to_state,
+        merged.start_missing and change.end_count > 0 and merged.end_count = change.end_count as start_missing,
+        merged.start_count > 1 and change.start_count > 0 as start_repeated,
+        merged.start_late and merged.start_count = change.start_count as start_late,
+        change.last_event_at > merged.ended_at as event_after_end
+      from merged join change using (organization, automation_id, execution_id)
+    ),
+    begun as (
+      insert into running_executions (organization, automation_id, execution_id, first_event_at)
+      select organization, automation_id, execution_id, first_event_at from changed
+      where from_state = 'none' and to_state = 'running'
+      on conflict (organization, automation_id, execution_id) do update
+        set first_event_at = excluded.first_event_at, lost_at = null
     )
     select
-      organization,
-      case
-        when merged.total = change.total then 'none'
-        when merged.error_count > change.error_count then 'failed'
-        when merged.end_count > change.end_count then 'succeeded'
-        else 'running'
-      end as from_state,
-      merged.state as to_state,
+      organization, from_state, to_state,
       count(*)::integer as executions,
-      sum(change.total)::integer as events,
-      (count(*) filter (where merged.start_missing and change.end_count > 0 and merged.end_count = change.end_count))::integer
-        as start_missing,
-      (count(*) filter (where merged.start_count > 1 and change.start_count > 0))::integer as start_repeated,
-      (count(*) filter (where merged.start_late and merged.start_count = change.start_count))::integer as start_late,
-      (count(*) filter (where change.last_event_at > merged.ended_at))::integer as event_after_end
-    from merged join change using (organization, automation_id, execution_id)
+      sum(total)::integer as events,
+      (count(*) filter (where start_missing))::integer as start_missing,
+      (count(*) filter (where start_repeated))::integer as start_repeated,
+      (count(*) filter (where start_late))::integer as start_late,
+      (count(*) filter (where event_after_end))::integer as event_after_end
+    from changed
     group by 1, 2, 3
   `;
 }

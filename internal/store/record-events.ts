@@ -1,13 +1,15 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { MacKey } from '../ledger/mac.ts';
 import { anomalies, type Anomaly, type StoredBatch } from '../event/outcome/stored-batch.ts';
-import type { Database } from './database.ts';
+import type { Database, Tables } from './database.ts';
 import { isDuplicate } from './errors.ts';
 import { proofOf } from './ledger/leaves-of-batch.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
+import { keepRunning } from './running-executions.ts';
+import type { Kysely, RawBuilder } from './sql.ts';
 
 /**
- * Inserts a batch and updates the outcomes of its executions, in one statement
+ * Inserts a batch and updates the outcomes of its executions, in one round trip
  * (docs/design/durability.md). Only inserted rows count, so redelivery changes nothing. The merge
  * is commutative (least, greatest, sum); `test/support/outcome-oracle.ts` states it in TypeScript.
  * With `macKey`, it also stores the salt of each inserted event and appends its leaf to the log.
@@ -43,7 +45,7 @@ async function insertSkippingDuplicatesOnceMet(
 ): Promise<ChangeRow[]> {
   const insert = async (batch: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): Promise<ChangeRow[]> => {
     const proof = macKey && proofOf(batch, macKey);
-    return (await insertAndMerge(batch, { duplicates, proof }).execute(db)).rows;
+    return insertAndKeepRunning(db, batch, insertAndMerge(batch, { duplicates, proof }));
   };
   try {
     return await insert(events, 'refuse');
@@ -53,6 +55,30 @@ async function insertSkippingDuplicatesOnceMet(
     const once = new Map(events.map((event) => [`${event.id} ${event.organization}`, event]));
     return insert([...once.values()], 'skip');
   }
+}
+
+/**
+ * Runs the statement, and then those of {@link keepRunning} in the same transaction: they must see
+ * what the statement waited for.
+ */
+async function insertAndKeepRunning(
+  db: Database,
+  events: readonly AcceptedEvent[],
+  statement: RawBuilder<ChangeRow>,
+): Promise<ChangeRow[]> {
+  const after = keepRunning(events);
+  if (db.followedBy !== undefined) {
+    const compiled = after.map((each) => each.compile(db));
+    return (
+      await statement.execute(db.followedBy(compiled.map((each) => ({ text: each.sql, values: each.parameters }))))
+    ).rows;
+  }
+  const work = async (trx: Kysely<Tables>): Promise<ChangeRow[]> => {
+    const { rows } = await statement.execute(trx);
+    for (const each of after) await each.execute(trx);
+    return rows;
+  };
+  return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
 
 function countAnomalies(rows: readonly ChangeRow[]): Record<Anomaly, number> {

@@ -1,31 +1,3 @@
-CREATE FUNCTION public.keep_running_executions() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO '$user', 'public'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $$
-    begin
-      if tg_op = 'INSERT' then
-        insert into running_executions (organization, automation_id, execution_id, first_event_at)
-        select organization, automation_id, execution_id, first_event_at from changed where state = 'running'
-        on conflict (organization, automation_id, execution_id) do update set first_event_at = excluded.first_event_at;
-      elsif tg_op = 'UPDATE' then
-        delete from running_executions r using changed c
-        where c.state <> 'running'
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-        update running_executions r set first_event_at = c.first_event_at, lost_at = null from changed c
-        where c.state = 'running' and (c.first_event_at <> r.first_event_at or c.last_event_at > r.lost_at)
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-      else
-        delete from running_executions r using changed c
-        where c.state = 'running'
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-      end if;
-      return null;
-    end
-    $$;
-
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -130,6 +102,7 @@ CREATE TABLE public.automations (
     generation bigint NOT NULL,
     display_name text NOT NULL,
     owner text NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
     links jsonb NOT NULL,
     expect jsonb,
     alert_labels jsonb NOT NULL,
@@ -931,6 +904,7 @@ CREATE TABLE public.token_keeper (
     holder uuid,
     until timestamp(3) with time zone,
     problem text,
+    public_key text,
     CONSTRAINT token_keeper_id_check CHECK (id)
 );
 
@@ -943,13 +917,13 @@ CREATE TABLE public.token_requests (
     kind text DEFAULT 'write'::text NOT NULL,
     last_four text DEFAULT ''::text NOT NULL,
     expires_at timestamp(3) with time zone,
-    id_token text,
+    proof text,
     requested_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     done_at timestamp(3) with time zone,
     error text,
     CONSTRAINT token_requests_act_check CHECK ((act = ANY (ARRAY['issue'::text, 'expire'::text, 'revoke'::text]))),
     CONSTRAINT token_requests_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT token_requests_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text])))
+    CONSTRAINT token_requests_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text, 'manage'::text])))
 );
 
 CREATE TABLE public.token_uses (
@@ -966,7 +940,7 @@ CREATE TABLE public.tokens (
     made_by text NOT NULL,
     made_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     expires_at timestamp(3) with time zone,
-    CONSTRAINT tokens_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text])))
+    CONSTRAINT tokens_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text, 'manage'::text])))
 );
 
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
@@ -1010,13 +984,13 @@ ALTER TABLE ONLY public.acts
     ADD CONSTRAINT acts_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.alert_notices
-    ADD CONSTRAINT alert_notices_pkey PRIMARY KEY (alert_id, receiver);
+    ADD CONSTRAINT alert_notices_pkey PRIMARY KEY (organization, alert_id, receiver);
 
 ALTER TABLE ONLY public.alerts
     ADD CONSTRAINT alerts_organization_automation_id_kind_occurrence_opened_at_key UNIQUE (organization, automation_id, kind, occurrence, opened_at);
 
 ALTER TABLE ONLY public.alerts
-    ADD CONSTRAINT alerts_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.automations
     ADD CONSTRAINT automations_pkey PRIMARY KEY (organization, automation_id);
@@ -1046,7 +1020,7 @@ ALTER TABLE ONLY public.dead_letters
     ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.deliveries
-    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (organization, id);
@@ -1144,6 +1118,9 @@ ALTER TABLE ONLY public.organization_databases
 ALTER TABLE ONLY public.record_gaps
     ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
 
+ALTER TABLE ONLY public.retention_approvals
+    ADD CONSTRAINT retention_approvals_pkey PRIMARY KEY (before, approved_at, approved_by);
+
 ALTER TABLE ONLY public.rewritten_events
     ADD CONSTRAINT rewritten_events_pkey PRIMARY KEY (organization, created_at, id);
 
@@ -1182,6 +1159,8 @@ CREATE INDEX alerts_kept_back ON public.alerts USING btree (organization, automa
 
 CREATE INDEX alerts_newest ON public.alerts USING btree (organization, opened_at, id);
 
+CREATE INDEX alerts_of_id ON public.alerts USING btree (id);
+
 CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_id) WHERE (resolved_at IS NULL);
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
@@ -1191,6 +1170,8 @@ CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization,
 CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, created_at, id);
 
 CREATE INDEX deliveries_of_channel ON public.deliveries USING btree (organization, channel_namespace, channel_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX deliveries_of_id ON public.deliveries USING btree (id);
 
 CREATE INDEX deliveries_over ON public.deliveries USING btree (COALESCE(delivered_at, given_up_at)) WHERE ((delivered_at IS NOT NULL) OR (given_up_at IS NOT NULL));
 
@@ -1612,22 +1593,12 @@ ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.e
 
 CREATE TRIGGER access_log_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.access_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
 
-CREATE TRIGGER keep_running_executions_on_delete AFTER DELETE ON public.executions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
-
-CREATE TRIGGER keep_running_executions_on_insert AFTER INSERT ON public.executions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
-
-CREATE TRIGGER keep_running_executions_on_update AFTER UPDATE ON public.executions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
-
 ALTER TABLE ONLY public.alert_notices
-    ADD CONSTRAINT alert_notices_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES public.alerts(id) ON DELETE CASCADE;
+    ADD CONSTRAINT alert_notices_organization_alert_id_fkey FOREIGN KEY (organization, alert_id) REFERENCES public.alerts(organization, id) ON DELETE CASCADE;
 
 ALTER TABLE public.access_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.acts ENABLE ROW LEVEL SECURITY;
-
-CREATE POLICY acts_of_one ON public.log_acts AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
-
-CREATE POLICY acts_of_one ON public.log_segments AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
 
 ALTER TABLE public.alert_notices ENABLE ROW LEVEL SECURITY;
 
@@ -1645,43 +1616,41 @@ ALTER TABLE public.deliveries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY everybody ON public.access_log USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.access_log USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.acts USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.acts USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.alert_notices USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.alert_notices USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.alerts USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.alerts USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.automations USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.channels USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.channels USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.console_automations USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.console_automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.console_channels USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.deliveries USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.deliveries USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.events USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.executions USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_acts USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_acts USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_checkpoints USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_checkpoints USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_segments USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_segments USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_tails USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_tails USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_tiles USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_tiles USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.log_trees USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.log_trees USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.rewritten_events USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
-CREATE POLICY everybody ON public.rewritten_events USING (true) WITH CHECK (true);
-
-CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
+CREATE POLICY everybody ON public.running_executions USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
 
@@ -1697,46 +1666,56 @@ ALTER TABLE public.log_tiles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_trees ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY one_organization ON public.access_log AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.access_log FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.acts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.acts FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.alert_notices AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.alert_notices FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.alerts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.alerts FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.automations AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.channels AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.channels FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.console_automations AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.console_automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.console_channels AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.deliveries FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.deliveries AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.events FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.executions FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_acts FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_acts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_checkpoints FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_checkpoints AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_tails FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_tails AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_tiles FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_tiles AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.log_trees FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.log_trees AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.rewritten_events FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.rewritten_events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY one_organization ON public.running_executions FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+CREATE POLICY reader_delete ON public.console_automations FOR DELETE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
-CREATE POLICY own_acts ON public.acts AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (recorded_at IS NULL)));
+CREATE POLICY reader_insert ON public.access_log FOR INSERT TO runledger_reader WITH CHECK (true);
+
+CREATE POLICY reader_insert ON public.acts FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (recorded_at IS NULL)));
+
+CREATE POLICY reader_insert ON public.console_automations FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_insert ON public.deliveries FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));
+
+CREATE POLICY reader_insert ON public.log_acts FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_insert ON public.log_segments FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_update ON public.console_automations FOR UPDATE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.running_executions ENABLE ROW LEVEL SECURITY;
-
-CREATE POLICY tests_only ON public.deliveries AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));

@@ -98,9 +98,4 @@ describe('chart, controller', () => {
     const manifests = await renderWith('controller.enabled=false');
     expect(manifests.filter(({ metadata }) => metadata.name.includes('controller'))).to.deep.equal([]);
   });
-
-  it('is absent after an upgrade that reuses the values of a chart without it', async () => {
-    const manifests = await renderWith('controller=null', 'crds=null');
-    expect(manifests.filter(({ metadata }) => metadata.name.includes('controller'))).to.deep.equal([]);
-  });
 });

@@ -43,6 +43,17 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
     { REDIS_URL: 'redis://a:6379,redis://b:6379' },
   ],
   [
+    'accepts a plain URL with a password of its own Secret',
+    [
+      'redis.enabled=false',
+      'externalRedis.url=rediss://a:6379',
+      'externalRedis.credentialsSecret.name=redis',
+      'externalRedis.credentialsSecret.usernameKey=user',
+    ],
+    'ingest',
+    { REDIS_URL: 'rediss://a:6379', REDIS_USERNAME: 'redis/user', REDIS_PASSWORD: 'redis/password' },
+  ],
+  [
     'accepts shards of the queue, and former ones',
     ['shards-keda', 'externalRedis.database=1', 'externalRedis.drainedShards={c:6381,redis://d:6379/2,e\\,f:6380}'],
     'worker',
@@ -96,10 +107,13 @@ describe('chart, Redis and Postgres', () => {
   }
 
   it('gives each process but ingest the addresses of further Postgres, from their Secrets', async () => {
-    const manifests = await renderWith('several-databases', 'otherPostgresql.file.urlSecret.name=file');
-    const urls = {
-      DATABASE_URLS: ['big=runledger-big-app/uri', 'eu-west=runledger-eu-app/uri', 'file=file/uri'].join(' '),
-    };
+    const manifests = await renderWith(
+      'several-databases',
+      'otherPostgresql.file.urlSecret.name=file',
+      'otherPostgresql.big.sslMode=no-verify',
+    );
+    const all = ['big=runledger-big-app/uri?sslmode=no-verify', 'eu-west=runledger-eu-app/uri', 'file=file/uri'];
+    const urls = { DATABASE_URLS: all.join(' ') };
     for (const name of ['worker', 'controller', 'console', 'export'].map((process) => `runledger-${process}`)) {
       expect(environment(manifests, name), name).to.include(urls);
     }

@@ -132,6 +132,26 @@ describe('erase', () => {
     expect(code).to.equal(1);
   });
 
+  it('is asked for once more if a killed worker stores events again, which accuses nobody', async () => {
+    const { db } = database;
+    const erases = async (): Promise<void> => {
+      expect((await erase('--all', '--yes')).code).to.equal(0);
+      await seal(db);
+    };
+    await erases();
+    await recordEvents(db, events.slice(0, 1), withLeaves);
+    await seal(db);
+    const again = await verify();
+    expect(again.stdout).to.match(
+      /\nEvent \S+ came again, and was stored again, after erasure \S+: erase it once more\.\n/,
+    );
+    expect(again.code).to.equal(2);
+    await sql`update events set description = 'x'`.execute(db);
+    expect((await verify()).stdout).to.match(/\nEvent \S+ has 2 leaves in the log\.\n/);
+    await erases();
+    expect((await verify()).code).to.equal(0);
+  });
+
   it('leaves parts of events that verify checks for changes and removals', async () => {
     const { db } = database;
     await erase('--text', 'mark 50', '--yes');

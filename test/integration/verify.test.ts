@@ -26,7 +26,7 @@ import { runAdmin, type AdminRun } from '../support/admin.ts';
 import { findingsOf, runVerify, seal280 } from '../support/run-verify.ts';
 import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { exportArguments, writeServed } from '../support/served-export.ts';
-import { eachDatabase, migratedDatabase } from '../support/store.ts';
+import { deleteExecutions, eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';
 import { modes, patternOf, tamperings, type Mode } from '../support/tamperings.ts';
@@ -198,7 +198,7 @@ describe('verify', () => {
     const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
     await sql`truncate log_trees, log_tiles, log_tails, log_checkpoints`.execute(db);
     await db.deleteFrom('events').execute();
-    await db.deleteFrom('executions').execute();
+    await deleteExecutions(db);
     await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(2) })]);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await createStore(db, { ...settings, retentionDays: 3 }).maintain();

@@ -10,6 +10,7 @@ interface Field {
 const roles: Readonly<Record<string, string>> = {
   events: 'With a write token',
   record: 'With a read token, at the address of the console',
+  manage: 'With a manage token, at the address of the console',
   connectivity: 'With any token',
 };
 

@@ -11,7 +11,7 @@ import { query } from './postgres-server.ts';
 import { startConsole, readToken, type RunningConsole } from './console.ts';
 import { migratedDatabase, type TestDatabase } from './store.ts';
 
-/** Organizations with a read token and a write token each, in a file that can change. */
+/** Organizations with a token of each scope, such as `write-token-of-acme`, in a file that can change. */
 export class TokenFile implements AsyncDisposable {
   readonly source: FileTokenSource;
   readonly #folder: string;
@@ -32,8 +32,8 @@ export class TokenFile implements AsyncDisposable {
   /** Revokes the tokens of all organizations but these. */
   async keep(...organizations: string[]): Promise<void> {
     const documents = organizations.flatMap((organization) =>
-      (['read', 'write'] as const).map((scope) => {
-        const token = scope === 'read' ? readToken(organization) : `write-token-of-${organization}`;
+      (['read', 'write', 'manage'] as const).map((scope) => {
+        const token = scope === 'read' ? readToken(organization) : `${scope}-token-of-${organization}`;
         return secretManifest({ organization, scope, entries: tokenEntry(token, scope) });
       }),
     );

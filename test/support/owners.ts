@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer.ts';
+import { sealProof, type Proof } from '../../internal/cluster/tokens/sealed-proof.ts';
+import { digestOf, type Scope } from '../../internal/cluster/tokens/token-entry.ts';
 import type { TokenWriter } from '../../internal/cluster/tokens/token-writer.ts';
 import { TokenKeeper, type WaitingUses } from '../../internal/controller/tokens/token-keeper.ts';
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
 import type { MacKey } from '../../internal/ledger/mac.ts';
 import { createOwnerCheck } from '../../internal/login/owner-check.ts';
-import type { Answer } from './api-client.ts';
+import type { Answer, Request } from './api-client.ts';
 import type { Browser } from './browser.ts';
 import type { SuiteLogin } from './login.ts';
 import type { OidcProvider } from './oidc-provider.ts';
@@ -33,9 +35,9 @@ export interface RunningKeeper extends AsyncDisposable {
 
 /** It believes the provider, and writes the file of the suite's tokens. */
 export async function startKeeper(
-  { database, tokens }: Pick<SuiteLogin, 'database' | 'tokens'>,
+  { database, tokens }: Pick<SuiteLogin, 'database'> & Partial<Pick<SuiteLogin, 'tokens'>>,
   provider: OidcProvider | { issuer: string },
-  writer: TokenWriter = new FileTokenWriter(tokens.path),
+  writer: TokenWriter = new FileTokenWriter(tokens?.path ?? ''),
   actKey?: MacKey,
 ): Promise<RunningKeeper> {
   const { logger, records } = recordingLogger();
@@ -46,6 +48,22 @@ export async function startKeeper(
   const keeper = new TokenKeeper({ db, databaseOf: () => db, actKey, writer, checkOwner, uses, logger });
   await keeper.start();
   return { records, [Symbol.asyncDispose]: () => keeper.stop() };
+}
+
+/** Sends a request to the API with the manage token of `acme`. */
+export function manage(
+  { console }: Pick<SuiteLogin, 'console'>,
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  path: string,
+  content?: unknown,
+  headers: Request['headers'] = {},
+): Promise<Answer> {
+  const token = { token: 'manage-token-of-acme' };
+  if (content === undefined) return console.client.send({ method, path, headers: { ...token, ...headers } });
+  const body = typeof content === 'string' ? content : JSON.stringify(content);
+  const length = String(Buffer.byteLength(body));
+  const own = { ...token, 'content-type': 'application/json', 'content-length': length, ...headers };
+  return console.client.send({ method, path, headers: own, body });
 }
 
 /** The fields of a form of a page, by the path that it is sent to. */
@@ -60,6 +78,27 @@ export async function formOf(browser: Browser, path: string, action = path): Pro
 /** The token that a page shows once. */
 export function shownToken({ body }: Answer): string {
   return /<pre data-token>([^<]+)</.exec(body)?.[1] ?? '';
+}
+
+/** The public key of the controller that acts on requests. */
+export async function keyOf({ database }: Pick<SuiteLogin, 'database'>): Promise<string> {
+  const row = database.db.selectFrom('token_keeper').select('public_key');
+  const read = async (): Promise<string> => (await row.executeTakeFirst())?.public_key ?? '';
+  await until('a key', async () => (await read()) !== '');
+  return read();
+}
+
+/** A request for a token of `acme`, as a console that was taken over could write it. */
+export async function sealedRequest(
+  key: string,
+  name: string,
+  proof: Proof,
+  { act = 'issue', kind = 'write', digest }: { act?: 'issue' | 'revoke'; kind?: Scope; digest?: string } = {},
+) {
+  const id = crypto.randomUUID();
+  const request = { id, organization: 'acme', act, digest: digest ?? digestOf(`a token: ${id}`), kind };
+  const row = { ...request, name, expires_at: null };
+  return { ...row, proof: await sealProof(key, row, proof) };
 }
 
 /** Resolves when the requests of owners are answered. */

@@ -1,4 +1,5 @@
 import { optionalFields } from '../../internal/event/fields.ts';
+import { mergedOutcome } from '../../internal/store/record-events-statement.ts';
 
 /**
  * The statement of the runbook that stores a dead letter as if it had not been refused. A letter
@@ -23,8 +24,9 @@ stored as (
     ${texts}
   from letter
   returning *, coalesce(occurred_at, created_at) as at
-)
-insert into executions as x (
+),
+merged as (
+insert into executions as e (
   organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
   start_count, event_count, warning_count, error_count, end_count, last_accepted_at
 )
@@ -35,16 +37,14 @@ select
   case when occurred_at is not null then created_at end
 from stored
 on conflict (organization, automation_id, execution_id) do update set
-  first_event_at = least(x.first_event_at, excluded.first_event_at),
-  last_event_at = greatest(x.last_event_at, excluded.last_event_at),
-  started_at = least(x.started_at, excluded.started_at),
-  failed_at = least(x.failed_at, excluded.failed_at),
-  ended_at = least(x.ended_at, excluded.ended_at),
-  start_count = x.start_count + excluded.start_count,
-  event_count = x.event_count + excluded.event_count,
-  warning_count = x.warning_count + excluded.warning_count,
-  error_count = x.error_count + excluded.error_count,
-  end_count = x.end_count + excluded.end_count,
-  last_accepted_at = greatest(x.last_accepted_at, excluded.last_accepted_at);
+  ${mergedOutcome.trim()}
+  returning organization, automation_id, execution_id, first_event_at, state
+)
+insert into running_executions (organization, automation_id, execution_id, first_event_at)
+select organization, automation_id, execution_id, first_event_at from merged where state = 'running'
+on conflict (organization, automation_id, execution_id) do update set first_event_at = excluded.first_event_at;
+delete from running_executions r using executions e
+where e.organization = 'acme' and e.state <> 'running'
+  and (r.organization, r.automation_id, r.execution_id) = (e.organization, e.automation_id, e.execution_id);
 \`\`\``;
 }

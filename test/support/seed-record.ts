@@ -1,7 +1,7 @@
 import { dayOf, daysBefore, daysFrom } from '../../internal/store/partitions/days.ts';
 import { createPartition } from '../../internal/store/partitions/partitions.ts';
 import { query } from './postgres-server.ts';
-import { openDatabase } from './store.ts';
+import { listRunning, openDatabase } from './store.ts';
 
 /** How much to store. */
 export interface Seed {
@@ -68,6 +68,7 @@ export async function seedRecord(
        ends::integer
      from made, lateral (select interval '7 ms' * (1 + number % 5) as gap) as gaps`,
   );
+  await query(url, listRunning);
   await query(url, 'drop table made');
   await query(url, 'vacuum (analyze) events, executions, running_executions');
 }

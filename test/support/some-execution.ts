@@ -23,3 +23,9 @@ export async function declaredIn({ db }: Pick<TestDatabase, 'db'>): Promise<stri
   const named = db.selectFrom('automations').select('automation_id').where('name', '=', 'nightly-invoices');
   return (await named.executeTakeFirstOrThrow()).automation_id;
 }
+
+/** The oldest open alert of `acme`. */
+export async function openAlertIn({ db }: Pick<TestDatabase, 'db'>): Promise<string> {
+  const open = db.selectFrom('alerts').select('id').where('organization', '=', 'acme').where('resolved_at', 'is', null);
+  return (await open.orderBy('opened_at').executeTakeFirstOrThrow()).id;
+}

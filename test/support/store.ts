@@ -86,6 +86,16 @@ export async function storedExecutions(db: Database): Promise<Execution[]> {
   return (await db.selectFrom('executions').selectAll().execute()).map(executionOf);
 }
 
+/** Copies the running ones of executions that a test inserted itself. */
+export const listRunning = `insert into running_executions (organization, automation_id, execution_id, first_event_at)
+  select organization, automation_id, execution_id, first_event_at from executions where state = 'running'`;
+
+/** Deletes all executions. */
+export async function deleteExecutions(db: Database): Promise<void> {
+  await db.deleteFrom('running_executions').execute();
+  await db.deleteFrom('executions').execute();
+}
+
 /** The rows in which `running_executions` differs from the running ones of `executions`. */
 export async function wrongRunning(db: Database): Promise<unknown[]> {
   const { rows } = await sql`

@@ -1,26 +1,35 @@
 import { compactTable } from './api-page.ts';
-import { modes, tamperings, type Mode } from './tamperings.ts';
+import { modes, tamperings, type Tampering } from './tamperings.ts';
 
-/** The arguments by which somebody checks. */
-const checks: Record<Mode, string> = {
-  live: '`verify`',
-  kept: '`--checkpoint`',
-  state: '`--state`',
-  export: '`--log --export`',
-  exportState: '`--log --export --state`',
-  witness: '`--witness`',
-};
+/** Which checks find something: with Postgres and with an export, with one of them, or with what was kept. */
+const columns = {
+  'With Postgres, and with an export': ({ live, export: exported }) => live !== undefined && exported !== undefined,
+  'With Postgres only': ({ live, export: exported }) => live !== undefined && exported === undefined,
+  'With what you kept, or a witness': ({ live }) => live === undefined,
+} as const satisfies Record<string, (found: Tampering['found']) => boolean>;
 
-/** Who could do what, which check finds it, and what it prints: a table of Markdown. */
+/**
+ * What the owner of Postgres could do, which check finds it, and what that prints: a table of
+ * Markdown. What several things give in common is said once, and each thing with its first sentence.
+ */
 export function tamperingsTable(): string {
-  const rows = Object.entries(tamperings([])).map(([what, { who = 'The owner of Postgres', found }]) => {
-    const by = modes.filter((mode) => found[mode] !== undefined).map((mode) => checks[mode]);
-    const sentences = [...new Set(modes.flatMap((mode) => found[mode] ?? []))];
-    return [who, what, by.join(', '), sentences.map(shown).join(' ')];
-  });
-  return compactTable(['Who', 'Does what', 'Found by', '`verify` prints'], rows);
+  const bySentence = Map.groupBy(Object.entries(tamperings([])), ([, { found }]) => sentencesOf(found)[0] ?? '');
+  const rows = Array.from(bySentence, ([sentence, alike]) => [
+    shown(sentence),
+    ...Object.values(columns).map((isIn) =>
+      alike
+        .filter(([, { found }]) => isIn(found))
+        .map(([what, { who }]) => what + (who === undefined ? '' : ` (${who})`))
+        .join('; '),
+    ),
+  ]);
+  return compactTable(['`verify` prints', ...Object.keys(columns)], rows);
+}
+
+function sentencesOf(found: Tampering['found']): string[] {
+  return modes.flatMap((mode) => found[mode] ?? []);
 }
 
 function shown(sentence: string): string {
-  return `“${sentence.replaceAll('{id}', 'ID').replaceAll('{n}', 'N').replaceAll('{…}', '…')}”`;
+  return sentence.replaceAll('{id}', 'ID').replaceAll('{n}', 'N').replaceAll('{…}', '…');
 }

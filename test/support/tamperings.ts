@@ -30,7 +30,7 @@ export type Mode = (typeof modes)[number];
 
 /** What somebody with all rights does to the database, and the sentences that find it, by mode. */
 export interface Tampering {
-  /** Of whom the rights are: the owner of Postgres unless given. */
+  /** What the owner of Postgres needs besides. */
   who?: string;
   tamper: (db: Database) => Promise<unknown>;
   /** `{id}` stands for an id, `{n}` for a number, `{…}` for anything else. */
@@ -208,7 +208,7 @@ function ofEvents(events: readonly AcceptedEvent[], first: string, second: strin
       found: everywhere('Event {id} is in the record twice: it was added.'),
     },
     'records an event with a leaf and a time that is not that of its id': {
-      who: 'The owner of a worker',
+      who: 'with the key of a worker',
       tamper: async (db) => {
         const { id } = anEvent({ createdAt: (events[279]?.createdAt ?? 0) + 1_000 });
         await recordEvents(db, [anEvent({ id, createdAt: (events[279]?.createdAt ?? 0) + 2_000 })], withLeaves);
@@ -311,7 +311,7 @@ function ofErasures(first: string, second: string): Record<string, Tampering> {
       found: { live: [removed, unknownErasure], export: [removed] },
     },
     'records an erasure of an event that is still there, with its leaf and its MAC': {
-      who: 'The owner of a worker',
+      who: 'with the key of a worker',
       tamper: async (db) => {
         const erasure = await record(db, { scope: 'organization' });
         await appendSealed(db, leafOfErasure(erasure));
@@ -442,7 +442,7 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
       found: everywhere('The act {id} is in the log, and its text is missing.'),
     },
     'rewrites the whole record, and signs it': {
-      who: 'The owner of Postgres and of the key',
+      who: 'with the key of the log',
       tamper: async (db) => {
         await sql`truncate events, executions, running_executions, log_tiles, log_tails, log_trees, log_checkpoints`.execute(
           db,
@@ -453,7 +453,7 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
       found: { ...byMemory(notSigned), witness: [notCosigned] },
     },
     'restores an older state of the record, and signs it': {
-      who: 'The owner of Postgres and of the key',
+      who: 'with the key of the log',
       tamper: async (db) => {
         await sql`truncate events, executions, running_executions, log_tiles, log_tails, log_trees, log_checkpoints`.execute(
           db,

@@ -15,9 +15,6 @@ they could not hold every character.
 {{- else if $external.urlFile }}
 - name: REDIS_URL_FILE
   value: {{ $external.urlFile | quote }}
-{{- else if $external.url }}
-- name: REDIS_URL
-  value: {{ $external.url | quote }}
 {{- else }}
 {{- if and $external.username (not (and $external.credentialsSecret.name $external.credentialsSecret.usernameKey)) }}
 - name: REDIS_USERNAME
@@ -25,7 +22,7 @@ they could not hold every character.
 {{- end }}
 {{- include "runledger.credentials.env" (dict "username" "REDIS_USERNAME" "password" "REDIS_PASSWORD" "secret" $external.credentialsSecret) }}
 - name: REDIS_URL
-  value: {{ include "runledger.redis.urls" (dict "external" $external "shards" (include "runledger.redis.shards" . | fromYamlArray)) }}
+  value: {{ $external.url | default (include "runledger.redis.urls" (dict "external" $external "shards" (include "runledger.redis.shards" . | fromYamlArray))) | quote }}
 {{- end }}
 {{- with $external.sentinels }}
 {{- include "runledger.credentials.env" (dict "username" "REDIS_SENTINEL_USERNAME" "password" "REDIS_SENTINEL_PASSWORD" "secret" $external.sentinelSecret) }}
@@ -90,7 +87,8 @@ Takes (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secr
 {{- if $secret.name -}}
 {{- $place := dict "name" $secret.name "key" ($secret.key | default "uri") }}
 - valueFrom: { secretKeyRef: {{ toJson $place }} }
-{{- $urls = append $urls (printf "%s=file://%s" $name (include "runledger.secrets.path" $place)) -}}
+{{- $mode := empty $database.sslMode | ternary "" (printf "?sslmode=%s" $database.sslMode) -}}
+{{- $urls = append $urls (printf "%s=file://%s%s" $name (include "runledger.secrets.path" $place) $mode) -}}
 {{- end -}}
 {{- end -}}
 {{- with $urls }}

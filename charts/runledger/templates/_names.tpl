@@ -86,33 +86,9 @@ Takes (dict "root" $ "component" … "labels" …).
 {{- printf "%s-postgresql" (include "runledger.fullname" .) -}}
 {{- end -}}
 
-{{/*
-"true" with the console. `helm upgrade --reuse-values` from a chart without it brings no values for
-it.
-*/}}
-{{- define "runledger.console.enabled" -}}
-{{- with .Values.console -}}{{- if .enabled -}}true{{- end -}}{{- end -}}
-{{- end -}}
-
-{{/*
-"true" with the controller. `helm upgrade --reuse-values` from a chart without it brings no values
-for it.
-*/}}
-{{- define "runledger.controller.enabled" -}}
-{{- with .Values.controller -}}{{- if .enabled -}}true{{- end -}}{{- end -}}
-{{- end -}}
-
-{{/*
-"true" with an archive. `helm upgrade --reuse-values` from a chart without it brings no values for
-it.
-*/}}
-{{- define "runledger.archive.enabled" -}}
-{{- with .Values.archive -}}{{- if .url -}}true{{- end -}}{{- end -}}
-{{- end -}}
-
 {{/* "true" with an archive in S3. */}}
 {{- define "runledger.archive.s3" -}}
-{{- with .Values.archive -}}{{- if hasPrefix "s3:" (.url | default "") -}}true{{- end -}}{{- end -}}
+{{- if hasPrefix "s3:" .Values.archive.url -}}true{{- end -}}
 {{- end -}}
 
 {{/* "true" with a witness in S3. */}}

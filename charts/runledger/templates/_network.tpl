@@ -133,7 +133,7 @@ perhaps not read the namespace `default` either, since a refused look would end 
 {{- define "runledger.network.apiServer" -}}
 {{- $addresses := list -}}
 {{- $ports := list -}}
-{{- if and (empty .Values.networkPolicy.apiServerTo) (include "runledger.crds.install" .) -}}
+{{- if and (empty .Values.networkPolicy.apiServerTo) .Values.crds.install -}}
 {{- $service := lookup "v1" "Service" "default" "kubernetes" -}}
 {{- $slice := lookup "discovery.k8s.io/v1" "EndpointSlice" "default" "kubernetes" -}}
 {{- range dig "endpoints" list ($slice | default dict) -}}{{- $addresses = concat $addresses .addresses -}}{{- end -}}

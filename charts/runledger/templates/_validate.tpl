@@ -1,9 +1,9 @@
 {{/* Fails for values that cannot work. Each message says which value to change. */}}
 {{- define "runledger.validate" -}}
 {{- include "runledger.validate.wayIn" (dict "root" . "component" "ingest") -}}
-{{- if include "runledger.console.enabled" . -}}{{- include "runledger.validate.console" . -}}{{- end -}}
-{{- if include "runledger.controller.enabled" . -}}{{- include "runledger.validate.controller" . -}}{{- end -}}
-{{- if include "runledger.console.enabled" . -}}{{- include "runledger.validate.hosts" . -}}{{- end -}}
+{{- if .Values.console.enabled -}}{{- include "runledger.validate.console" . -}}{{- end -}}
+{{- if .Values.controller.enabled -}}{{- include "runledger.validate.controller" . -}}{{- end -}}
+{{- if .Values.console.enabled -}}{{- include "runledger.validate.hosts" . -}}{{- end -}}
 {{- include "runledger.validate.gateway" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
 {{- include "runledger.validate.sentinels" . -}}
@@ -11,7 +11,7 @@
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
 {{- include "runledger.validate.otherPostgresql" . -}}
 {{- include "runledger.validate.scaling" . -}}
-{{- if and (include "runledger.archive.enabled" .) (eq (int .Values.config.retentionDays) 1) -}}
+{{- if and .Values.archive.url (eq (int .Values.config.retentionDays) 1) -}}
   {{- fail "config.retentionDays=1 would drop each day before archive.url can have it, since the export takes a day 24 hours after its end: set 2 at least." -}}
 {{- end -}}
 {{- include "runledger.validate.pods" . -}}
@@ -217,7 +217,7 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
   {{- fail "worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: disable one of them." -}}
 {{- end -}}
 {{- $ranges := dict "ingest.autoscaling" .Values.ingest.autoscaling "worker.autoscaling" .Values.worker.autoscaling "worker.keda" $keda -}}
-{{- if include "runledger.console.enabled" . -}}{{- $_ := set $ranges "console.autoscaling" .Values.console.autoscaling -}}{{- end -}}
+{{- if .Values.console.enabled -}}{{- $_ := set $ranges "console.autoscaling" .Values.console.autoscaling -}}{{- end -}}
 {{- range $path, $limits := $ranges -}}
   {{- if gt (int $limits.minReplicas) (int $limits.maxReplicas) -}}
     {{- fail (printf "%s.minReplicas (%d) is above %s.maxReplicas (%d): raise maxReplicas." $path (int $limits.minReplicas) $path (int $limits.maxReplicas)) -}}
@@ -246,7 +246,7 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- include "runledger.validate.env" (dict "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
 {{- include "runledger.validate.env" (dict "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
-{{- if include "runledger.archive.enabled" . -}}
+{{- if .Values.archive.url -}}
 {{- include "runledger.validate.env" (dict "setting" "archive.extraEnv" "own" (include "runledger.export.env" .) "extra" .Values.archive.extraEnv) -}}
 {{- end -}}
 {{- end -}}

@@ -39,7 +39,7 @@ the chart creates has a listener for the console.
 
 {{/* "true" when the Gateway that the chart creates has a listener for the console. */}}
 {{- define "runledger.gateway.listensForConsole" -}}
-{{- if include "runledger.console.enabled" . -}}
+{{- if .Values.console.enabled -}}
 {{- if and .Values.gateway.enabled .Values.gateway.create.enabled .Values.console.gateway.enabled (not .Values.console.gateway.parentRef.name) -}}true{{- end -}}
 {{- end -}}
 {{- end -}}

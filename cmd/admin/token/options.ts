@@ -8,6 +8,7 @@ export const createToken = declare({
   options: {
     read: { type: 'boolean', text: 'a read token: it reads the record, and records no events' },
     ping: { type: 'boolean', text: 'a ping key: it serves in addresses under /ping/, and nowhere else' },
+    manage: { type: 'boolean', text: 'a manage token: it changes tokens and declarations over the API' },
   },
   settings: [],
   notes: 'Keep it in a file for its owner. The other commands read it from standard input and print its digest only.',
@@ -28,7 +29,7 @@ export const tokenSecret = declare({
   },
   settings: [],
   notes:
-    'For `kubectl create --filename -`. A read token and a ping key get Secrets of their own: runledger-ORGANIZATION.read and .ping.',
+    'For `kubectl create --filename -`. Tokens of other scopes get Secrets of their own: runledger-ORGANIZATION.read, .ping and .manage.',
 });
 
 export const rotateToken = declare({

@@ -12,9 +12,10 @@ import { refuseIf } from '../parse.ts';
 import type { createToken as created, revokeToken, rotateToken, tokenSecret, verifyToken } from './options.ts';
 
 /** Prints only the token, so that nothing else ever contains one. */
-export const create: Run<typeof created> = async ({ read, ping }, { print }) => {
-  refuseIf(read && ping, '--read and --ping exclude each other: a token has one scope');
-  print(`${createToken(ping ? 'ping' : read ? 'read' : 'write')}\n`);
+export const create: Run<typeof created> = async (given, { print }) => {
+  const [scope = 'write', ...others] = (['read', 'ping', 'manage'] as const).filter((name) => given[name]);
+  refuseIf(others.length > 0, `--${scope} and --${others[0]} exclude each other: a token has one scope`);
+  print(`${createToken(scope)}\n`);
 };
 
 export const secret: Run<typeof tokenSecret> = async ({ organization, namespace, name, label }, { stdin, print }) => {

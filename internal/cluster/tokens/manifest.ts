@@ -5,21 +5,21 @@ import { digestOf, fingerprintOf, type Scope } from './token-entry.ts';
 
 /**
  * Creates a token: 256 random bits in the URL-safe alphabet. Its prefix lets secret scanners find
- * it, and distinguishes write tokens (`rl_`), read tokens (`rlr_`) and ping keys (`rlp_`).
+ * it, and tells its scope: `rl_` for write tokens, `rlr_` for read tokens, and so on.
  */
 export function createToken(scope: Scope = 'write'): string {
   return `${tokenPrefixes[scope]}_${randomBytes(32).toString('base64url')}`;
 }
 
-const tokenPrefixes = { write: 'rl', read: 'rlr', ping: 'rlp' } as const;
+const tokenPrefixes = { write: 'rl', read: 'rlr', ping: 'rlp', manage: 'rlm' } as const;
 
 /** What a token may do, by its prefix. A token that Runledger did not create is a write token. */
 export function scopeOf(token: string): Scope {
-  if (token.startsWith(`${tokenPrefixes.read}_`)) return 'read';
-  return token.startsWith(`${tokenPrefixes.ping}_`) ? 'ping' : 'write';
+  const scopes = ['read', 'ping', 'manage'] as const;
+  return scopes.find((scope) => token.startsWith(`${tokenPrefixes[scope]}_`)) ?? 'write';
 }
 
-const entryPrefixes = { write: 'sha256', read: 'read-sha256', ping: 'ping-sha256' } as const;
+const entryPrefixes = { write: 'sha256', read: 'read-sha256', ping: 'ping-sha256', manage: 'manage-sha256' } as const;
 
 /**
  * Returns the entry of a Secret that holds the digest of a token. Its name contains the token's
@@ -36,7 +36,7 @@ export interface SecretManifestOptions {
   readonly entries: Readonly<Record<string, string>>;
   /** Undefined omits it: `kubectl` then uses the namespace of its context. */
   readonly namespace?: string | undefined;
-  /** Default: derived from the organization; ends in `.read` or `.ping` for these scopes. */
+  /** Default: derived from the organization; ends in the scope, such as `.read`, unless `write`. */
   readonly name?: string | undefined;
   /** The scope of the entries' tokens. Default: `write`. */
   readonly scope?: Scope | undefined;

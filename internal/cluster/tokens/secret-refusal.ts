@@ -13,7 +13,7 @@ export const maximumTokenLength = 4096;
 export const refusalReasons = {
   'no-organization': 'the organization label has no value',
   'not-an-organization': 'the organization has more than 63 characters, or some that are not valid',
-  'no-tokens': 'the Secret has no entry that begins with "token", "sha256-", "read-" or "ping-"',
+  'no-tokens': 'the Secret has no entry that begins with "token", "sha256-", "read-", "ping-" or "manage-"',
   'not-base64': 'the value is not base64 (clear text belongs under stringData)',
   empty: 'the token is empty',
   'too-short': `the token is shorter than ${minimumTokenLength} characters`,
@@ -22,7 +22,7 @@ export const refusalReasons = {
   'not-a-digest': 'the value is not a hexadecimal SHA-256 (64 digits)',
   shared: 'another organization has the same token, so both are refused',
   'not-a-rate': 'the value is not a whole number of events a second',
-  'both-scopes': 'the same token is of two kinds (write, read, ping), so both are refused',
+  'both-scopes': 'the same token is of two kinds, so both are refused',
 } as const;
 
 export type SecretRefusalReason = keyof typeof refusalReasons;

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import { maximumTokenLength, minimumTokenLength, type SecretRefusalReason } from './secret-refusal.ts';
 
 /**
- * The rights of a token: `write` records events, `read` reads the record, and `ping` is a ping key,
- * valid only in addresses under `/ping/`. No token has two of them.
+ * The rights of a token: `write` records events, `read` reads the record, `manage` changes tokens
+ * and declarations, and `ping` is a ping key, valid only in addresses under `/ping/`. No token has
+ * two of them.
  */
-export type Scope = 'write' | 'read' | 'ping';
+export type Scope = 'write' | 'read' | 'ping' | 'manage';
 
 export type EntryResult = { readonly digest: string; readonly scope: Scope } | { readonly reason: SecretRefusalReason };
 
@@ -30,6 +31,8 @@ const kinds = [
   { prefix: 'read-', scope: 'read', read: readToken },
   { prefix: 'ping-sha256-', scope: 'ping', read: readDigest },
   { prefix: 'ping-', scope: 'ping', read: readToken },
+  { prefix: 'manage-sha256-', scope: 'manage', read: readDigest },
+  { prefix: 'manage-', scope: 'manage', read: readToken },
 ] as const;
 
 /**

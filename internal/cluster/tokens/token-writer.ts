@@ -34,7 +34,12 @@ export function liveTokensOf(manifest: SecretManifest, label: string, organizati
   );
 }
 
-const prefixes = { write: 'sha256-console-', read: 'read-sha256-console-', ping: 'ping-sha256-console-' } as const;
+const prefixes = {
+  write: 'sha256-console-',
+  read: 'read-sha256-console-',
+  ping: 'ping-sha256-console-',
+  manage: 'manage-sha256-console-',
+} as const;
 
 /** The entry of a token that was made in the console. Its name says when the token expires. */
 export function ownEntry({ scope, digest }: Pick<LiveToken, 'scope' | 'digest'>, expiresAt?: Date): string {
@@ -42,11 +47,17 @@ export function ownEntry({ scope, digest }: Pick<LiveToken, 'scope' | 'digest'>,
   return `${prefixes[scope]}${digest.slice(0, 12)}${until}`;
 }
 
-const own = /^(?:read-|ping-)?sha256-console-[0-9a-f]{12}(?:-until-(\d{1,12}))?$/;
+const own = /^(?:read-|ping-|manage-)?sha256-console-[0-9a-f]{12}(?:-until-(\d{1,12}))?$/;
 
 /** True for an entry that {@link ownEntry} named. */
 export function isOwn({ entry }: Pick<LiveToken, 'entry'>): boolean {
   return own.test(entry);
+}
+
+/** True for a token whose entry names an earlier time as its end. */
+export function hasExpired({ entry }: Pick<LiveToken, 'entry'>, now: Date): boolean {
+  const until = own.exec(entry)?.[1];
+  return until !== undefined && Number(until) * 1_000 <= now.getTime();
 }
 
 /** Puts a token in force. @throws as {@link TokenWriter.write} */
@@ -83,9 +94,6 @@ export async function expireToken(
 
 /** Removes the tokens that have expired. */
 export async function removeExpired(writer: TokenWriter, organization: string, now: Date): Promise<void> {
-  const expired = (await writer.read(organization)).filter(({ entry }) => {
-    const until = own.exec(entry)?.[1];
-    return until !== undefined && Number(until) * 1_000 <= now.getTime();
-  });
+  const expired = (await writer.read(organization)).filter((token) => hasExpired(token, now));
   if (expired.length > 0) await writer.write(organization, { remove: expired });
 }

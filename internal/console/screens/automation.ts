@@ -9,10 +9,11 @@ import { stateChart } from '../charts/state-chart.ts';
 import { trendChart } from '../charts/trend-chart.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { nameOf } from '../parts/verdicts.ts';
+import { ownership } from './automations.ts';
 import { expectations } from './expectations.ts';
 import { consoleNamespace } from '../../expectation/read-automation.ts';
 import { owns } from '../viewer.ts';
-import { isElsewhere } from './manage-automation.ts';
+import { isElsewhere } from '../../readapi/manage-automations.ts';
 import { automationOf, nothingHere } from '../path-ids.ts';
 import { count, formatDuration, formatNumber, formatShare, shortenUuid } from '../parts/format.ts';
 import { actTable, muteNotice } from '../parts/acts.ts';
@@ -52,13 +53,14 @@ export const automation: Screen = {
     const detail = await record.getAutomation(visit.organization, id, { ...steps, step });
     if (detail === undefined && declaration === undefined)
       throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
-    const [judged, acts, mutes] = await Promise.all([
+    const [judged, acts, mutes, isOverruled] = await Promise.all([
       expectations(id, declaration, visit, console),
       record.listActsOn(visit.organization, { automationId: id }, listedActs),
       record.listMutes(visit.organization),
+      isOverruledHere(id, declaration, visit, console),
     ]);
     const own = mutes.filter(({ automation: muted }) => muted === null || muted === id);
-    const part = partOf({ id, detail, declaration, judged, acts, mutes: own }, window, visit, console);
+    const part = partOf({ id, detail, declaration, judged, acts, mutes: own, isOverruled }, window, visit, console);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, part);
       return;
@@ -79,6 +81,8 @@ interface View {
   declaration: Declaration | undefined;
   /** What is expected, and whether it was met. */
   judged: Html;
+  /** True for an owner if the console declares it too, but a resource wins. */
+  isOverruled: boolean;
   /** What owners did about it, newest first. */
   acts: readonly Act[];
   /** Mutes of it or of the organization. */
@@ -86,7 +90,7 @@ interface View {
 }
 
 function partOf(
-  { id, detail, declaration, judged, acts, mutes }: View,
+  { id, detail, declaration, judged, acts, mutes, isOverruled }: View,
   window: AutomationWindow,
   visit: Visit,
   console: Console,
@@ -102,7 +106,7 @@ function partOf(
   >
     <nav class="crumbs" aria-label="Place"><a href="${site.of(organization, 'automations')}">Automations</a></nav>
     <div class="head execution-head">
-      ${titleOf(id, declaration)} ${manageLinks(id, declaration, visit, console)}
+      ${titleOf(id, declaration, visit, console)} ${manageLinks(id, declaration, visit, console)}
       ${windowChoice(automationWindows, window, (name) => `${address}?window=${name}`)}
     </div>
     ${
@@ -112,8 +116,8 @@ function partOf(
         <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
       </p>`
     }
-    ${muteNotice(mutes, visit, site, () => nameOf(declaration))} ${judged}
-    ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
+    ${muteNotice(mutes, visit, site, () => nameOf(declaration))} ${isOverruled && overruledNotice(id, visit, console)}
+    ${judged} ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
     ${
       acts.length > 0 &&
       html`<section class="card" aria-labelledby="acts-title">
@@ -124,6 +128,24 @@ function partOf(
   </article>`;
 }
 
+/** True for an owner of an automation that the console declares, while a resource wins. */
+async function isOverruledHere(
+  id: string,
+  declaration: Declaration | undefined,
+  { viewer, organization }: Visit,
+  { automations }: Console,
+): Promise<boolean> {
+  if (!owns(viewer, organization) || !isElsewhere(declaration)) return false;
+  return (await automations.get(organization, id)) !== undefined;
+}
+
+function overruledNotice(id: string, { organization }: Visit, { site }: Console): Html {
+  return html`<form class="notice" method="post" action="${site.of(organization, `automations/${id}/remove`)}">
+    <p>This console or the API declares it too. What is declared elsewhere wins, until it is removed there.</p>
+    <button class="danger">Remove the console’s declaration</button>
+  </form>`;
+}
+
 const firstRun = html`<div class="card">
   <div class="empty">
     <h2>No execution yet</h2>
@@ -132,17 +154,17 @@ const firstRun = html`<div class="card">
 </div>`;
 
 /** The name of an automation with its id, or the id alone. */
-function titleOf(id: string, declaration: Declaration | undefined): Html {
+function titleOf(id: string, declaration: Declaration | undefined, { organization }: Visit, { site }: Console): Html {
   const copy = copyButton(id, 'the id of the automation');
   const called = nameOf(declaration);
   if (declaration === undefined || called === undefined) return html`<h1 class="mono">${id}${copy}</h1>`;
-  const { namespace, name, owner, links } = declaration;
+  const { namespace, name, links } = declaration;
   return html`<div class="declared">
     <h1><bdi>${called}</bdi></h1>
     <p class="quiet">
       <span class="mono">${id}${copy}</span>
       ${declaration.declared && (namespace === consoleNamespace ? 'declared in this console' : html`declared as <bdi>${namespace}/${name}</bdi>`)}
-      ${owner !== '' && html`· owner <bdi>${owner}</bdi>`}
+      ${ownership(declaration, organization, site)}
       ${links.map(({ title, url }) => html`· <a href="${url}" rel="noopener noreferrer"><bdi>${title}</bdi></a>`)}
     </p>
   </div>`;

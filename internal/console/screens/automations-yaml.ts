@@ -19,7 +19,17 @@ export const automationsYaml: Screen = {
   },
 };
 
-function resourceOf({ automation, namespace, name, display_name, owner, links, expect, suspend }: Declaration): object {
+function resourceOf({
+  automation,
+  namespace,
+  name,
+  display_name,
+  owner,
+  tags,
+  links,
+  expect,
+  suspend,
+}: Declaration): object {
   const isOfConsole = namespace === consoleNamespace;
   return {
     apiVersion: 'runledger.dev/v1alpha1',
@@ -29,6 +39,7 @@ function resourceOf({ automation, namespace, name, display_name, owner, links, e
       automationId: automation,
       ...(display_name !== '' && { displayName: display_name }),
       ...(owner !== '' && { owner }),
+      ...(tags.length > 0 && { tags }),
       ...(links.length > 0 && { links }),
       ...(expect !== null && { expect }),
       ...(suspend && { suspend }),

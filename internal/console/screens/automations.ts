@@ -2,7 +2,7 @@ import { holdsText } from '../../event/folded-text.ts';
 import { oneOf, storableText } from '../../readapi/parameters.ts';
 import { readQuery, type Values } from '../../readapi/query.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
-import { html, type Html } from '../../kit/html/html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 import { strip, stripRuns } from '../charts/strip.ts';
 import { automationViews, healthOf, type AutomationView, type Health } from '../health.ts';
 import { count, formatDuration, formatShare } from '../parts/format.ts';
@@ -15,6 +15,7 @@ import { knownUpTo } from '../behind.ts';
 import { readBehind } from './blindness.ts';
 import { readOverdue } from './read-overdue.ts';
 import { givenOf } from './execution-filters.ts';
+import type { Declaration } from '../../record/declaration.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { owns } from '../viewer.ts';
 import { firstEvent } from './no-executions.ts';
@@ -81,10 +82,10 @@ export const automations: Screen = {
   },
 };
 
-/** True if the id, the name or the owner contains the text. */
+/** True if the id, the name, the owner or a tag contains the text. */
 function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
-  const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
-  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => holdsText(words, text));
+  const { display_name = '', name = '', namespace = '', owner = '', tags = [] } = declaration ?? {};
+  return [automation, display_name, `${namespace}/${name}`, owner, ...tags].some((words) => holdsText(words, text));
 }
 
 interface View {
@@ -149,8 +150,8 @@ function bodyOf({ query, all, shown, upTo }: View, visit: Visit, console: Consol
           name="id"
           value="${query.id}"
           maxlength="200"
-          placeholder="Name, owner or id"
-          aria-label="Part of the name, owner or id of an automation"
+          placeholder="Name, owner, tag or id"
+          aria-label="Part of the name, owner, tag or id of an automation"
         />
       </form>
     </div>
@@ -170,11 +171,21 @@ function row(
     <td>
       <span class="named"
         >${automationLink(href, automation, name, 'row-link')} ${copyButton(automation, 'the id')}</span
-      >
+      >${declaration !== undefined && ownership(declaration, organization, site)}
     </td>
 
     ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration, upTo)}</td>`}
   </tr>`;
+}
+
+/** The owner and the tags, each a link to the automations that have it. */
+export function ownership({ owner, tags }: Declaration, organization: string, site: Console['site']): Html {
+  const link = (text: string, mark = ''): Html =>
+    html`<a href="${site.of(organization, 'automations', { id: text })}">${mark}<bdi>${text}</bdi></a> `;
+  if (owner === '' && tags.length === 0) return nothing;
+  return html`<small class="ownership quiet" title="${[owner, ...tags].join(' ')}"
+    >${owner !== '' && link(owner)}${tags.map((tag) => link(tag, '#'))}</small
+  >`;
 }
 
 const neverRun = html`<td class="quiet">No execution yet</td>

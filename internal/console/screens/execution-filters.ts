@@ -4,7 +4,7 @@ import { duration, time, uuid, wholeNumber, storableText, type Parameter } from 
 import { readQuery } from '../../readapi/query.ts';
 import type { Context } from '../../intake/http/page-route.ts';
 import type { ExecutionFilters } from '../../record/filters.ts';
-import { findByName, readNameMap } from '../names.ts';
+import { searchAutomations } from '../names.ts';
 import type { PageZone } from '../page-zone.ts';
 import { stepsOf, windowNames } from '../windows.ts';
 import type { Console, Visit } from '../visit.ts';
@@ -94,7 +94,7 @@ async function automationOf(
   if (text === undefined) return {};
   const id = uuid(text);
   if (!(id instanceof Fault)) return { id };
-  const found = findByName(await readNameMap(visit, console), text);
+  const found = await searchAutomations(text, visit, console);
   const [only, ...others] = found;
   return only !== undefined && others.length === 0 ? { id: only.id } : { choice: { text, found } };
 }

@@ -5,7 +5,7 @@ import { answerHtml } from '../../kit/html/answer-html.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { Execution, ExecutionPosition } from '../../record/execution.ts';
 import type { Page } from '../../record/page.ts';
-import { readNameMap, type NameOfAutomation } from '../names.ts';
+import { readNameMap, searchAutomations, type NameOfAutomation } from '../names.ts';
 import { count } from '../parts/format.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { readExecutionQuery, type ExecutionQuery } from './execution-filters.ts';
@@ -18,6 +18,9 @@ const place = { firstEventAt: recordedTime, automationId: uuid, executionId: sto
 /** Maximum number of automations offered for an ambiguous name. */
 const mostChoices = 20;
 
+/** Maximum number of automations that a search names above the executions. */
+const mostFound = 6;
+
 /** The list of executions, newest first. The address holds the whole view. */
 export const executions: Screen = {
   path: '/executions',
@@ -29,11 +32,13 @@ export const executions: Screen = {
     }
     const scope = scopeOf(visit, query);
     const after = query.cursor === undefined ? undefined : placeOf<ExecutionPosition>(query.cursor, place, scope);
-    const [found, nameMap] = await Promise.all([
+    const { q } = query.filters;
+    const [found, nameMap, automations] = await Promise.all([
       query.choice === undefined
         ? console.record.listExecutions(visit.organization, query.filters, { limit: query.limit, after })
         : { items: [] },
       readNameMap(visit, console),
+      q === undefined || query.filters.automationId !== undefined ? [] : searchAutomations(q, visit, console),
     ]);
     const nameOf: NameOfAutomation = (id) => nameMap.get(id);
     const rows = found.items.map((item) => executionRow(item, visit, console.site, nameOf));
@@ -50,7 +55,7 @@ export const executions: Screen = {
         organization: visit.organization,
         section: 'executions',
         search: { text: query.given['q'] ?? '', kept: withoutSearch(query.given) },
-        body: body(visit, { query, rows, more, names: nameMap }, console),
+        body: body(visit, { query, rows, more, names: nameMap, automations }, console),
       }),
     );
   },
@@ -71,9 +76,11 @@ interface View {
   rows: Html[];
   more: Html;
   names: ReadonlyMap<string, string>;
+  /** Automations that the searched text finds. */
+  automations: readonly { id: string; name: string }[];
 }
 
-function body(visit: Visit, { query, rows, more, names }: View, console: Console): Html {
+function body(visit: Visit, { query, rows, more, names, automations }: View, console: Console): Html {
   const { site } = console;
   if (query.choice !== undefined) return choiceOf(query.choice, query, visit, console);
   const isFirst = query.cursor === undefined;
@@ -83,7 +90,7 @@ function body(visit: Visit, { query, rows, more, names }: View, console: Console
       <h1>Executions</h1>
       ${isFirst && html`<span class="live" data-live role="status">Live</span>`}
     </div>
-    ${filterBar(visit, query, names, site)}
+    ${filterBar(visit, query, names, site)} ${automations.length > 0 && foundAutomations(automations, visit, console)}
     <div class="pill-slot" data-pill-slot><button type="button" class="pill" data-pill hidden></button></div>
     <div
       class="card"
@@ -101,6 +108,16 @@ function body(visit: Visit, { query, rows, more, names }: View, console: Console
     ${more}`;
 }
 
+/** Links to the automations that the searched text finds by name, owner or tag. */
+function foundAutomations(found: View['automations'], { organization }: Visit, { site }: Console): Html {
+  const more = found.length - mostFound;
+  return html`<p class="found quiet">
+    Automations:
+    ${found.slice(0, mostFound).map(({ id, name }) => html`<a href="${site.automation(organization, id)}" title="${id}"><bdi>${name}</bdi></a> `)}
+    ${more > 0 && `and ${more} more`}
+  </p>`;
+}
+
 /** Shown if the name matches several automations, or none. */
 function choiceOf(
   { text, found }: NonNullable<ExecutionQuery['choice']>,
@@ -116,7 +133,8 @@ function choiceOf(
         >
       </li>`,
   );
-  const words = found.length === 0 ? 'No automation is called' : `${count(found.length, 'automation')} match`;
+  const words =
+    found.length === 0 ? 'No automation has the name, owner or tag' : `${count(found.length, 'automation')} match`;
   return html`<div class="head"><h1>Executions</h1></div>
     <div class="card">
       <div class="empty">

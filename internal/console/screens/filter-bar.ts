@@ -108,7 +108,7 @@ function fields(given: Given, automations: ReadonlyMap<string, string>, zone: Pa
       name="q"
       value="${given['q']}"
     />
-    ${text('automation_id', 'Automation', automations.get(automation) ?? automation, 'name or UUID', 'automation-names')}
+    ${text('automation_id', 'Automation', automations.get(automation) ?? automation, 'name, owner, tag or UUID', 'automation-names')}
     <datalist id="automation-names">
       ${[...new Set(automations.values())].slice(0, mostNames).map((name) => html`<option value="${name}"></option>`)}
     </datalist>

@@ -17,8 +17,9 @@ export function firstCommand(
   const ingest = ingestUrl === undefined ? 'https://<host of ingest>' : ingestUrl.origin;
   const trust = localFiles === undefined ? [] : [`--cacert ${localFiles.certificate}`];
   if (kind === 'ping') return [`curl ${ingest}/ping/${token}/${automation}`, ...trust].join(' ');
-  if (kind === 'read') {
-    const address = `${site.publicUrl.origin}${site.base}/v1/executions/?limit=10`;
+  if (kind === 'read' || kind === 'manage') {
+    const list = kind === 'read' ? 'executions/?limit=10' : 'tokens/';
+    const address = `${site.publicUrl.origin}${site.base}/v1/${list}`;
     return [`curl '${address}'`, ...trust, `-H "token: ${token}"`].join(' \\\n  ');
   }
   return [

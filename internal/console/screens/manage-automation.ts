@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AutomationSpec, DeclaredExpectation } from '../../expectation/automation.ts';
 import { describeExpectation } from '../../expectation/describe-expectation.ts';
-import { consoleNamespace, readAutomation } from '../../expectation/read-automation.ts';
+import { readAutomation } from '../../expectation/read-automation.ts';
 import { Schedules } from '../../expectation/schedules.ts';
 import { html, type Content, type Html } from '../../kit/html/html.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { uuid } from '../../readapi/parameters.ts';
+import { declareAutomations, isElsewhere } from '../../readapi/manage-automations.ts';
 import { readQuery } from '../../readapi/query.ts';
 import { leadTo } from '../../login/page.ts';
 import type { Declaration } from '../../record/declaration.ts';
@@ -18,6 +19,7 @@ import { replay } from './replay.ts';
 const names = [
   'name',
   'owner',
+  'tags',
   'runbook',
   'schedule',
   'every',
@@ -53,14 +55,14 @@ export const saveAutomation: Screen = {
     if (typeof id !== 'string') throw malformed('The form is incomplete: open its page again.');
     refuseElsewhere(await declarationOf(visit, console, id));
     const texts = Object.fromEntries(names.map((name) => [name, given(name)])) as Texts;
-    const { spec, problems } = readAutomation(specOf(id, texts));
+    const before = (await console.automations.get(visit.organization, id)) as AutomationSpec | undefined;
+    const { spec, problems } = readAutomation(specOf(id, texts, before));
     const faults = [...(texts.name === '' ? ['name: is required'] : []), ...problems];
     if (faults.length > 0 || spec === undefined) return show(visit, console, { id, texts, faults });
     if (given('act') === 'check') {
       return show(visit, console, { id, texts, meaning: await meaningOf(spec, visit, console) });
     }
-    const isSaved = await console.automations.save(visit.organization, id, spec);
-    if (!isSaved) throw malformed('The organization declares 10,000 automations in the console: remove some.');
+    await declareAutomations(console, visit.organization, [spec]);
     await visit.note('named', `${spec.displayName} ${id}`);
     lead(visit, console, `automations/${id}/report`);
   },
@@ -85,11 +87,6 @@ function lead({ ctx, organization }: Visit, { site }: Console, page: string): vo
 
 async function declarationOf({ organization }: Visit, { record }: Console, id: string) {
   return (await record.listDeclarations(organization, [id]))[0];
-}
-
-/** True if a resource, a file or a CronJob makes the declaration, which wins over the console. */
-export function isElsewhere(declaration: Declaration | undefined): declaration is Declaration {
-  return declaration?.declared === true && declaration.namespace !== consoleNamespace;
 }
 
 function refuseElsewhere(declaration: Declaration | undefined): void {
@@ -134,6 +131,7 @@ function show(visit: Visit, console: Console, { id, texts, faults = [], meaning,
       <p class="quiet">Its id is <code>${id}</code>.</p>
       ${field('Name', html`<input name="name" value="${texts.name}" required maxlength="200" placeholder="Nightly invoices" autocomplete="off" />`)}
       ${field('Owner', input('owner', 'Finance'), 'A team or a person, found by search.')}
+      ${field('Tags', input('tags', 'nightly, finance'), 'Words, with commas between them, found by search.')}
       ${field('Runbook', input('runbook', 'https://'), 'What to do when it fails.')}
       <h2>Expectations</h2>
       ${field('Starts at', input('schedule', '30 2 * * 1-5'), 'A cron expression of five fields. Empty: no time is expected.')}
@@ -195,6 +193,7 @@ function textsOf(spec: AutomationSpec | undefined): Texts {
   return {
     name: spec?.displayName ?? '',
     owner: spec?.owner ?? '',
+    tags: spec?.tags.join(', ') ?? '',
     runbook: spec?.links[0]?.url ?? '',
     schedule: schedule ?? '',
     every: every ?? '',
@@ -206,18 +205,33 @@ function textsOf(spec: AutomationSpec | undefined): Texts {
   };
 }
 
-/** The unchecked `spec` of an `Automation`. */
-function specOf(automationId: string, { name, owner, runbook, failures, ...times }: Texts): object {
+/**
+ * The unchecked `spec` of an `Automation`. What the form has no field for stays as it was `before`.
+ */
+function specOf(
+  automationId: string,
+  { name, owner, tags, runbook, failures, ...times }: Texts,
+  before: AutomationSpec | undefined,
+): object {
+  const { lostAfter, failures: known } = before?.expect ?? {};
   const count = Number(failures);
+  const kept = known !== undefined && ('rate' in known || 'count' in known) ? known : undefined;
+  const told = failures === '' ? kept : count === 0 ? { never: true } : { consecutive: count };
   const expect = {
     ...Object.fromEntries(Object.entries(times).filter(([, text]) => text !== '')),
-    ...(failures !== '' && { failures: count === 0 ? { never: true } : { consecutive: count } }),
+    ...(told !== undefined && { failures: told }),
+    ...(lostAfter !== undefined && { lostAfter }),
   };
+  const [first, ...others] = before?.links ?? [];
+  const title = first?.url === runbook ? first.title : 'Runbook';
+  const words = tags.split(',').map((tag) => tag.trim());
   return {
     automationId,
     displayName: name,
-    ...(owner !== '' && { owner }),
-    ...(runbook !== '' && { links: [{ title: 'Runbook', url: runbook }] }),
+    owner,
+    tags: words.filter((tag) => tag !== ''),
+    links: [...(runbook === '' ? [] : [{ title, url: runbook }]), ...others],
     ...(Object.keys(expect).length > 0 && { expect }),
+    ...(before !== undefined && { alertLabels: before.alertLabels, suspend: before.suspend }),
   };
 }

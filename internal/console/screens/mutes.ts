@@ -1,6 +1,4 @@
-import { readDuration } from '../../expectation/duration.ts';
-import { problemOfSchedule } from '../../expectation/schedule.ts';
-import { isTimeZone } from '../../expectation/zone.ts';
+import { problemOfWindow } from '../../expectation/mute.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import { leadTo } from '../../login/page.ts';
@@ -20,9 +18,6 @@ const hourMs = 3_600_000;
 
 /** The longest time for which a mute may hold, in ms. */
 const longestMs = 366 * 24 * hourMs;
-
-/** The shortest and longest window, in ms. */
-const [shortestWindowMs, longestWindowMs] = [60_000, 7 * 24 * hourMs];
 
 /** Why somebody acts, in that person's words. */
 const reason = storableText(1, 500);
@@ -105,13 +100,8 @@ export function noteField(label: string, hint?: string): Html {
 function windowOf(given: Form): MuteWindow | undefined {
   const [schedule, duration, timeZone] = [given('schedule'), given('duration'), given('timeZone') || 'UTC'];
   if (schedule === '') return undefined;
-  const problem = problemOfSchedule(schedule);
-  if (problem !== undefined) throw malformed(`The schedule ${problem}.`);
-  const durationMs = readDuration(duration) ?? 0;
-  if (durationMs < shortestWindowMs || durationMs > longestWindowMs) {
-    throw malformed('The duration must be from 1m to 7d, such as 2h.');
-  }
-  if (!isTimeZone(timeZone)) throw malformed('The time zone must be a name such as Europe/Madrid.');
+  const problem = problemOfWindow({ schedule, timeZone, duration });
+  if (problem !== undefined) throw malformed(problem);
   return { schedule, timeZone, duration };
 }
 

@@ -18,13 +18,16 @@ export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: C
   </div>`;
 }
 
-/** The three steps to the first event, with the addresses of this installation. */
-export function firstEvent(visit: Visit, console: Console): Html {
+/**
+ * The three steps to the first event, with the addresses of this installation. `automation`: one
+ * that is declared already.
+ */
+export function firstEvent(visit: Visit, console: Console, automation?: string): Html {
   const { organization, viewer } = visit;
   const { localFiles, site } = console;
   const own = localFiles?.organization === organization ? localFiles : undefined;
   const token = own === undefined ? '$TOKEN' : `$(cat ${own.token})`;
-  const command = firstCommand(console, { kind: 'write', token });
+  const command = firstCommand(console, { kind: 'write', token }, automation);
   return html`<div class="empty">
     <h2>No execution yet</h2>
     <ol class="steps">
@@ -41,7 +44,10 @@ export function firstEvent(visit: Visit, console: Console): Html {
       </li>
       <li>
         <strong>Send the first event</strong>
-        <p>It creates the first execution of a new automation. The UUID identifies the automation: keep it.</p>
+        <p>
+          It creates the first execution of ${automation === undefined ? 'a new' : 'your'} automation. The UUID
+          identifies the automation: keep it.
+        </p>
         <div class="command">
           <pre>${command}</pre>
           ${copyButton(command, 'the command')}

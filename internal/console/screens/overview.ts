@@ -80,6 +80,8 @@ async function readOverview(
     running,
     automations: views.length,
     failing: failing.length,
+    hasRun: healths.length > 0,
+    waiting: declared.find(({ declared: isDeclared }) => isDeclared)?.automation,
     failingShown: failingRuns.flatMap(healthOf).sort(newestFailureFirst),
     errors: errors.items,
     attentions: attentionsOf(views, overdue),
@@ -113,7 +115,8 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
       <span class="live" data-live role="status">Live</span>
       ${windowChoice(windowNames, window, (name) => site.of(organization, '', { window: name }))}
     </div>
-    ${data.automations === 0 ? html`<div class="card">${firstEvent(visit, console)}</div>` : figures(data, visit, console)}
+    ${!data.hasRun && html`<div class="card">${firstEvent(visit, console, data.waiting)}</div>`}
+    ${data.automations > 0 && figures(data, visit, console)}
   </div>`;
 }
 

@@ -4,7 +4,7 @@ import { answerHtml } from '../../kit/html/answer-html.ts';
 import { Fault } from '../../readapi/fault.ts';
 import { oneOf, storableText } from '../../readapi/parameters.ts';
 import { leadTo } from '../../login/page.ts';
-import type { Asked, ShownToken } from '../../login/token-desk.ts';
+import type { Asked, MadeToken, ShownToken } from '../../login/token-desk.ts';
 import { field, formIdField, formIdOf, malformed, readForm, type Form } from '../forms.ts';
 import { copyButton } from '../parts/ids.ts';
 import { age } from '../parts/time.ts';
@@ -17,9 +17,10 @@ const kinds = {
   write: 'Write: reports events',
   read: 'Read: reads the record and logs in to this console',
   ping: 'Ping: works only in ping addresses',
+  manage: 'Manage: changes tokens and declarations over the API',
 } as const;
 
-const kindOf = oneOf(['write', 'read', 'ping']);
+const kindOf = oneOf(['write', 'read', 'ping', 'manage']);
 const nameOf = storableText(1, 100);
 
 /** How long the old token stays valid after a rotation: hours → words. */
@@ -86,8 +87,8 @@ export const issueToken: Screen = {
     const [kind, name] = [kindOf(given('kind')), nameOf(given('name'))];
     if (name instanceof Fault) throw malformed(`The name ${name.detail}.`);
     if (kind instanceof Fault) throw malformed(`The kind ${kind.detail}.`);
-    const token = await console.tokens.issue(askedOf(visit, given), { kind, name });
-    await showOnce(token, { kind, name }, visit, console, 'issued');
+    const made = await console.tokens.issue(askedOf(visit, given), { kind, name });
+    await showOnce(made, { kind, name }, visit, console, 'issued');
   },
 };
 
@@ -103,8 +104,8 @@ export const rotateToken: Screen = {
     if (overlap === undefined) throw malformed('Choose how long both tokens are in force.');
     const old = await tokenOf(visit, console);
     const until = new Date(visit.now + overlap[0] * 3_600_000);
-    const token = await console.tokens.rotate(askedOf(visit, given), old, until);
-    await showOnce(token, { kind: old.kind, name: old.name ?? '' }, visit, console, 'rotated');
+    const made = await console.tokens.rotate(askedOf(visit, given), old, until);
+    await showOnce(made, { kind: old.kind, name: old.name ?? '' }, visit, console, 'rotated');
   },
 };
 
@@ -129,16 +130,17 @@ export const revokeToken: Screen = {
 };
 
 async function showOnce(
-  token: string | undefined,
+  made: MadeToken | undefined,
   { kind, name }: Pick<ShownToken, 'kind' | 'name'>,
   visit: Visit,
   console: Console,
   action: 'issued' | 'rotated',
 ): Promise<void> {
-  if (token === undefined)
+  if (made?.token === undefined)
     throw malformed('This form was already sent. A token is shown only once: rotate it to get a new one.');
   await visit.note(action, `${kind} token ${name}`);
-  const made = (await console.tokens.list(visit.organization)).find(({ lastFour }) => lastFour === token.slice(-4));
+  const { digest, token } = made;
+  const shown = (await console.tokens.list(visit.organization)).find((one) => one.digest === digest);
   const command = firstCommand(console, { kind, token });
   const body = html`<section class="card padded once">
     <p>Copy the token now: it is shown only once and stored nowhere.</p>
@@ -151,14 +153,14 @@ async function showOnce(
       <pre>${command}</pre>
       ${copyButton(command, 'the command')}
     </div>
-    ${made !== undefined && statePart(made, visit, console)}
+    ${shown !== undefined && statePart(shown, visit, console)}
     <p class="actions"><a class="button" href="${console.site.of(visit.organization, path)}">I have kept it</a></p>
   </section>`;
   answerSettings(visit, console, { title: `Token ${name}`, path, body, holdsSecret: true });
 }
 
 function askedOf({ organization, proof = '' }: Visit, given: Form): Asked {
-  return { organization, formId: formIdOf(given), idToken: proof };
+  return { organization, formId: formIdOf(given), proof: { idToken: proof } };
 }
 
 /** @throws {RequestError} 404 if the organization has no such token. */

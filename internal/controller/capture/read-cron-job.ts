@@ -24,6 +24,7 @@ export function readCronJob({ metadata = {}, spec = {} }: CronJobManifest): Cron
   return {
     ...identity,
     owner: '',
+    tags: [],
     links: [],
     expect: checked?.expect,
     ...(checked === undefined && { note: noteOf(spec.schedule ?? '', problems) }),

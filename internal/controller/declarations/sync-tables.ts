@@ -98,6 +98,7 @@ async function upsertAutomations(
     generation: automation.generation,
     display_name: automation.displayName,
     owner: automation.owner,
+    tags: automation.tags,
     links: automation.links,
     expect: automation.expect ?? null,
     alert_labels: automation.alertLabels,
@@ -107,16 +108,16 @@ async function upsertAutomations(
   }));
   await sql`
     insert into automations as old (organization, automation_id, namespace, name, uid, generation, display_name, owner,
-      links, expect, alert_labels, suspend, rules, note, declared_at)
-    select organization, automation_id, namespace, name, uid, generation, display_name, owner, links,
+      tags, links, expect, alert_labels, suspend, rules, note, declared_at)
+    select organization, automation_id, namespace, name, uid, generation, display_name, owner, tags, links,
       nullif(expect, 'null'::jsonb), alert_labels, suspend, rules, note, ${now}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, automation_id uuid,
-      namespace text, name text, uid text, generation bigint, display_name text, owner text, links jsonb, expect jsonb,
-      alert_labels jsonb, suspend boolean, rules jsonb, note text)
+      namespace text, name text, uid text, generation bigint, display_name text, owner text, tags text[], links jsonb,
+      expect jsonb, alert_labels jsonb, suspend boolean, rules jsonb, note text)
     on conflict (organization, automation_id) do update set
       namespace = excluded.namespace, name = excluded.name, uid = excluded.uid, generation = excluded.generation,
-      display_name = excluded.display_name, owner = excluded.owner, links = excluded.links, expect = excluded.expect,
-      declared = true, alert_labels = excluded.alert_labels, suspend = excluded.suspend, rules = excluded.rules, note = excluded.note,
+      display_name = excluded.display_name, owner = excluded.owner, tags = excluded.tags, links = excluded.links,
+      expect = excluded.expect, declared = true, alert_labels = excluded.alert_labels, suspend = excluded.suspend, rules = excluded.rules, note = excluded.note,
       declared_at = case when (old.rules, old.suspend) is distinct from (excluded.rules, excluded.suspend)
         then excluded.declared_at else old.declared_at end,
       next_at = null

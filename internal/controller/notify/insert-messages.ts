@@ -30,7 +30,7 @@ export async function insertMessages(trx: Transaction<Tables>, messages: readonl
     await trx
       .insertInto('deliveries')
       .values(rows)
-      .onConflict((conflict) => conflict.column('id').doNothing())
+      .onConflict((conflict) => conflict.columns(['organization', 'id']).doNothing())
       .execute();
   }
 }

@@ -68,9 +68,9 @@ export class NoticeBook {
         ${notices.map(({ problem }) => problem ?? null)}::text[],
         ${notices.map(({ knownAs }) => JSON.stringify(knownAs))}::text[]
       ) as told (id, organization, is_told, resolved, problem, known_as)
-      where exists (select from alerts where alerts.id = told.id)
+      where exists (select from alerts where (alerts.organization, alerts.id) = (told.organization, told.id))
       order by id
-      on conflict (alert_id, receiver) do update set
+      on conflict (organization, alert_id, receiver) do update set
         first_told_at = coalesce(n.first_told_at, excluded.first_told_at),
         resolved_told_at = coalesce(n.resolved_told_at, excluded.resolved_told_at),
         last_error = excluded.last_error, known_as = excluded.known_as

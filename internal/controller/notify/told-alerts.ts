@@ -42,7 +42,7 @@ export async function alertsToTell(db: Database, receiver: string): Promise<Told
       select alert_id from alert_notices where receiver = ${receiver} and known_as <> '[]'
     ) as told join alerts a on a.id = told.id and a.kept_back is null
       left join automations m using (organization, automation_id)
-      left join alert_notices n on (n.alert_id, n.receiver) = (a.id, ${receiver})
+      left join alert_notices n on (n.organization, n.alert_id, n.receiver) = (a.organization, a.id, ${receiver})
     order by a.opened_at, a.id
   `.execute(db);
   const alerts = rows.map(alertOf);

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { ProofKey } from '../../cluster/tokens/sealed-proof.ts';
+import { digestOf, fingerprintOf } from '../../cluster/tokens/token-entry.ts';
 import {
   expireToken,
+  hasExpired,
   issueToken,
   removeExpired,
   revokeToken,
@@ -56,13 +59,15 @@ const kept = sql<Date>`now() - interval '1 day'`;
 type Request = Selectable<TokenRequestsTable>;
 
 /**
- * Acts on owners' requests about tokens. It trusts no console: the id token in a request must prove
- * an owner to this process. Only the controller that holds the lease acts.
+ * Acts on owners' requests about tokens. It trusts no console: the id token of an owner or a manage
+ * token, sealed in the request, must convince this process. Only the controller that holds the
+ * lease acts.
  */
 export class TokenKeeper {
   readonly name = 'token keeper';
   readonly #options: TokenKeeperOptions;
   readonly #holder = randomUUID();
+  readonly #key = ProofKey.make();
   #turnEndsAt = 0;
   #roundAt = 0;
   readonly #looks = new Repeating(async () => {
@@ -85,7 +90,7 @@ export class TokenKeeper {
   /** Releases the lease. */
   async stop(): Promise<void> {
     await this.#looks.stop();
-    const end = { until: null, holder: null };
+    const end = { until: null, holder: null, public_key: null };
     const own = this.#options.db.updateTable('token_keeper').set(end).where('holder', '=', this.#holder);
     await own.execute().catch(() => undefined);
   }
@@ -101,7 +106,12 @@ export class TokenKeeper {
     const until = sql<Date>`now() + ${turnMs} * interval '1 millisecond'`;
     const { numUpdatedRows } = await db
       .updateTable('token_keeper')
-      .set({ holder: this.#holder, until, problem: (await writer.problem()) ?? null })
+      .set({
+        holder: this.#holder,
+        until,
+        problem: (await writer.problem()) ?? null,
+        public_key: (await this.#key).publicKey,
+      })
       .where((row) =>
         row.or([row('holder', '=', this.#holder), row('until', 'is', null), row('until', '<', sql<Date>`now()`)]),
       )
@@ -124,13 +134,13 @@ export class TokenKeeper {
 
   /** Answers a request. One that cannot be answered now stays, with the reason. */
   async #answer(request: Request): Promise<void> {
-    const { db, checkOwner, logger } = this.#options;
+    const { db, logger } = this.#options;
     const { id, organization, act, digest } = request;
     const row = db.updateTable('token_requests').where('id', '=', id);
-    const end = (error: string | null) => row.set({ error, done_at: sql<Date>`now()`, id_token: null }).execute();
+    const end = (error: string | null) => row.set({ error, done_at: sql<Date>`now()`, proof: null }).execute();
     const about = { organization, act, token: digest.slice(0, 12) };
     try {
-      const proof = request.id_token === null ? { refused: noProof } : await checkOwner(request.id_token, organization);
+      const proof = await this.#proofOf(request);
       if ('refused' in proof) {
         logger.warn({ audit: true, ...about, reason: proof.refused }, 'request about a token refused');
         await end(proof.refused);
@@ -144,6 +154,27 @@ export class TokenKeeper {
       if (why !== request.error) logger.warn({ error, ...about }, 'request about a token waits');
       await row.set({ error: why }).execute();
     }
+  }
+
+  /** Who asks, by the proof in the request. */
+  async #proofOf(request: Request): ReturnType<CheckOwner> {
+    if (request.proof === null) return { refused: 'Nobody has signed this request.' };
+    const proof = await (await this.#key).open(request.proof, request);
+    if (proof === undefined) return { refused: 'The request is not sealed for this controller: ask again.' };
+    if ('idToken' in proof) return this.#options.checkOwner(proof.idToken, request.organization);
+    return this.#checkManageToken(proof.manageToken, request);
+  }
+
+  /** A manage token can make no other one: it would outlive its revocation. */
+  async #checkManageToken(token: string, { organization, kind, digest }: Request): ReturnType<CheckOwner> {
+    const tokens = await this.#options.writer.read(organization);
+    const manage = tokens.filter((one) => one.scope === 'manage' && !hasExpired(one, new Date()));
+    const own = digestOf(token);
+    if (!manage.some((one) => one.digest === own)) return { refused: 'The manage token is not in force.' };
+    if (kind === 'manage' || tokens.some((one) => one.scope === 'manage' && one.digest === digest)) {
+      return { refused: 'Only an owner who has logged in makes, rotates and revokes manage tokens.' };
+    }
+    return { owner: `manage token ${fingerprintOf(own)}` };
   }
 
   async #perform(request: Request, owner: string): Promise<void> {
@@ -227,8 +258,6 @@ export class TokenKeeper {
     await uses.forget([...used.keys()]);
   }
 }
-
-const noProof = 'Nobody has signed this request.';
 
 /** The act of a request, with an id that is the same whenever the request is repeated. */
 function actOf(

@@ -50,9 +50,9 @@ export class JsonBody {
     const { bodies } = this.#options;
     const found = this.#bytesOf(ctx);
     const read = withoutMark(Buffer.isBuffer(found) ? found : await found);
-    if (!bodies.isLarge(ctx)) return use(parse(read));
+    if (!bodies.isLarge(ctx)) return use(parseJson(read));
     await bodies.runAll(ctx, scanArray(read));
-    const used = await bodies.run(ctx, () => use(parse(read)));
+    const used = await bodies.run(ctx, () => use(parseJson(read)));
     bodies.free(ctx);
     return used;
   }
@@ -64,10 +64,10 @@ export class JsonBody {
     const fault = bytesFault(bytes);
     if (fault !== undefined) throw malformed(fault);
     const isLines = ctx.request.type.trim().toLowerCase() === jsonLines;
-    if (!isLines && bytes.length <= oneStep) return bodies.run(ctx, () => useAll(parse(bytes), use));
+    if (!isLines && bytes.length <= oneStep) return bodies.run(ctx, () => useAll(parseJson(bytes), use));
     const found = await bodies.runAll(ctx, isLines ? scanLines(bytes) : scanArray(bytes));
     // Not a list, or not JSON; the parser tells which.
-    if (found === undefined) return bodies.run(ctx, () => useAll(parse(bytes), use));
+    if (found === undefined) return bodies.run(ctx, () => useAll(parseJson(bytes), use));
     use.requireCount(found.length);
     const parseOne = isLines ? parseLine : parseElement;
     const used = await bodies.map(ctx, found, (range, index) => use.each(parseOne(bytes, range), index));
@@ -154,7 +154,8 @@ function isOneOf(types: readonly string[], { request }: Context): boolean {
   return isKnown && ['', 'utf-8', 'utf8'].includes(charset);
 }
 
-function parse(body: Buffer): unknown {
+/** @throws {RequestError} that says where the body is not JSON. */
+export function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw malformed(bodyFault(body));
   try {
     return JSON.parse(body.toString());

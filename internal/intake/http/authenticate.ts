@@ -6,6 +6,9 @@ import type { KnownToken } from '../../cluster/tokens/token-set.ts';
 import type { Authentication } from '../../cluster/tokens/token-source.ts';
 import { oneValue } from './one-value.ts';
 
+/** The scopes of tokens: all but ping keys. */
+export const tokenScopes = ['write', 'read', 'manage'] as const;
+
 /** The state of a request whose token was checked. */
 export type AuthenticatedState = {
   -readonly [Name in 'organization' | 'scope' | 'tokenId' | 'rate']: KnownToken[Name];
@@ -16,13 +19,13 @@ export type Authenticate = (token: string) => Authentication;
 type Route = Middleware<AuthenticatedState>;
 
 /**
- * Requires a token of the given scope before a route (docs/reference/api.md): 401 without a valid
- * token, 403 with the other scope, 503 until the tokens are loaded. All routes of a process share
+ * Requires a token of one of the scopes before a route (docs/reference/api.md): 401 without a valid
+ * token, 403 with another scope, 503 until the tokens are loaded. All routes of a process share
  * `limitWrongTokens`.
  */
 export function requireToken(
   authenticate: Authenticate,
-  scope: Scope | 'any',
+  scopes: readonly Scope[],
   limitWrongTokens: () => Promise<void>,
 ): (route: Route) => Route {
   const refuse = async (headers: IncomingHttpHeaders): Promise<never> => {
@@ -38,8 +41,7 @@ export function requireToken(
     ctx.state.scope = result.scope;
     ctx.state.tokenId = result.tokenId;
     ctx.state.rate = result.rate;
-    if (result.scope !== scope && (scope !== 'any' || result.scope === 'ping'))
-      throw insufficientScope(scope, result.scope);
+    if (!scopes.includes(result.scope)) throw insufficientScope(scopes, result.scope);
     return route(ctx, next);
   };
 }
@@ -102,13 +104,19 @@ function whyNoToken(headers: IncomingHttpHeaders): string | undefined {
   return 'The token is missing: send it in the header token, or as Authorization: Bearer.';
 }
 
-function insufficientScope(required: Scope | 'any', given: Scope): RequestError {
+/** What each scope allows, in words. */
+const allowed = {
+  write: 'record events',
+  read: 'read the record',
+  manage: 'manage the organization',
+  ping: 'ping',
+} as const;
+
+function insufficientScope(required: readonly Scope[], given: Scope): RequestError {
   if (given === 'ping') {
     return new RequestError('insufficient-scope', 'This is a ping key: it serves in addresses under /ping/ only.');
   }
-  const detail =
-    required === 'write'
-      ? 'This token may read the record, and not record events: use a write token.'
-      : 'This token may record events, and not read the record: use a read token.';
+  const [needed = 'write'] = required;
+  const detail = `This token may ${allowed[given]}, and not ${allowed[needed]}: use a ${needed} token.`;
   return new RequestError('insufficient-scope', detail);
 }

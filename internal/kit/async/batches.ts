@@ -38,10 +38,7 @@ export class Batches<Item, Reply> {
    * @param call resolves with a reply for each item, in order.
    * @param callers a live counter of open connections.
    */
-  constructor(
-    call: (items: readonly Item[]) => Promise<readonly Reply[]>,
-    callers: { readonly open: number },
-  ) {
+  constructor(call: (items: readonly Item[]) => Promise<readonly Reply[]>, callers: { readonly open: number }) {
     this.#call = call;
     this.#callers = callers;
   }

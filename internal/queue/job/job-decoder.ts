@@ -36,18 +36,16 @@ export class JobDecoder {
     }
     const payload = typeof zstd === 'string' ? zstd : Array.isArray(rows) ? JSON.stringify(rows) : undefined;
     const joined = typeof seals === 'string' ? seals : undefined;
-    const left = without === undefined ? [] : (without as number[]);
-    const isLeft = without === undefined || (Array.isArray(without) && withoutSum === hash('sha1', String(without)));
-    if (v !== jobVersion || payload === undefined || checksumOf(payload, joined) !== sum || !isLeft) {
+    const left = leftOut(without, withoutSum);
+    if (v !== jobVersion || payload === undefined || checksumOf(payload, joined) !== sum || left === undefined) {
       throw new DamagedJob('the checksum of the job is not that of its data');
     }
     const packed =
       typeof zstd === 'string'
         ? this.#packed(Buffer.from(zstd, 'base64'), joined)
         : { bytes: payload.length * bytesPerByte, events: () => damagedOn(async () => eventsOf(rows, joined)) };
-    if (left.length === 0) return packed;
-    const all = new Set(left);
-    return { ...packed, events: async () => (await packed.events()).filter((_, at) => !all.has(at)) };
+    if (left.size === 0) return packed;
+    return { ...packed, events: async () => (await packed.events()).filter((_, at) => !left.has(at)) };
   }
 
   /** Frees the decompressor's memory for good; running jobs become unreadable. */
@@ -59,6 +57,12 @@ export class JobDecoder {
     const unpack = () => this.#decompression.run(frame, (content) => eventsOf(parseRows(content), seals));
     return { bytes: sizeOf(frame) * bytesPerByte, events: () => damagedOn(unpack) };
   }
+}
+
+/** The places of rows that Redis left out; undefined if their list is damaged. */
+function leftOut(without: unknown, sum: unknown): ReadonlySet<unknown> | undefined {
+  if (without === undefined && sum === undefined) return new Set();
+  return Array.isArray(without) && hash('sha1', String(without)) === sum ? new Set(without) : undefined;
 }
 
 function objectOf(text: string): Record<string, unknown> {

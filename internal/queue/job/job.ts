@@ -13,7 +13,9 @@ export const jobVersion = 1;
  * Redis left out since their idempotency keys are not new; `withoutSum` is its SHA-1. A release with
  * another seal, or another reading of rows, needs another version.
  */
-export type JobData = { v: typeof jobVersion; sum: number; seals?: string; without?: number[]; withoutSum?: string } & ({ rows: Row[] } | { zstd: string });
+export type JobData = { v: typeof jobVersion; sum: number; seals?: string; without?: number[]; withoutSum?: string } & (
+  { rows: Row[] } | { zstd: string }
+);
 
 /**
  * An event in a job. `occurredAt` is null if the caller did not say. The texts follow the table of

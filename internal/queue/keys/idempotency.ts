@@ -47,7 +47,9 @@ interface Found {
 /** The letters of the script's operations. */
 type Operation = 'c' | 'r' | 'm' | 'w' | 'l' | 'u';
 
-/** A key of this request, with its events: as they were first accepted, once a place has answered. */
+/**
+ * A key of this request, with its events: as they were first accepted, once a place has answered.
+ */
 export class Claim {
   readonly item: Buffer;
   /** The events of this request, with the identities that a repeat derives from the first. */
@@ -134,10 +136,10 @@ export class IdempotencyKeys {
     if (placeOfAll === undefined) throw new Error('keys and jobs are in several places');
     const items = claims.map(({ claim: { item }, from }) => {
       item.writeUInt16BE(from, atFrom);
-      return asking('c', item);
+      item.write('c');
+      return item;
     });
-    const more = [events, ...job.args];
-    const found = await this.#run(job.script, { redis, key: placeOfAll.key }, items, job.keys, more);
+    const found = await this.#run(job.script, { redis, key: placeOfAll.key }, items, job.keys, [events, ...job.args]);
     for (const [at, one] of found.entries()) claims[at]?.claim.learn(one);
   }
 
@@ -271,15 +273,20 @@ function withId(item: Buffer, id: Buffer): Buffer {
 }
 
 /**
- * The name of a key in each of its places: a hash of its organization and of its parts,
- * kept apart from each other. So neither an organization nor a key can imitate another.
+ * The name of a key in each of its places: a hash of its organization and of its parts, kept apart
+ * from each other. So neither an organization nor a key can imitate another.
  */
 export function nameOf(organization: string, key: RepeatKey): Buffer {
-  return hash('sha256', JSON.stringify([organization, ...key]), 'buffer').subarray(0, nameBytes);
+  return digest([organization, ...key], nameBytes);
+}
+
+/** By way of a text: Node gives each digest that is a buffer memory of its own, which costs more. */
+function digest(value: unknown, bytes: number): Buffer {
+  return Buffer.from(hash('sha256', JSON.stringify(value)).slice(0, 2 * bytes), 'hex');
 }
 
 function itemOf({ key, events }: Keyed): Buffer {
-  const item = Buffer.alloc(size);
+  const item = Buffer.allocUnsafe(size).fill(0);
   const [first] = events;
   item.write(isDerived(key) ? '1' : '0', 1);
   item.writeUInt16BE(events.length, atCount);
@@ -300,7 +307,7 @@ function writeFingerprint(events: readonly AcceptedEvent[], item: Buffer): void 
   const rows = events.map(({ automationId, executionId, kind }, at) => {
     return [automationId.toLowerCase(), executionId, kind, ...(texts[at]?.slice(0, firstFields) ?? [])];
   });
-  hash('sha256', JSON.stringify(rows), 'buffer').copy(item, atFingerprint, 0, 8);
+  digest(rows, 8).copy(item, atFingerprint);
   const laterFields = Array.from({ length: optionalFields.length - firstFields }, (_, at) => {
     return texts.map((each) => each[firstFields + at]);
   });
@@ -308,6 +315,6 @@ function writeFingerprint(events: readonly AcceptedEvent[], item: Buffer): void 
   for (const [at, values] of later.entries()) {
     // Absent values are zeros.
     if (values.every((value) => value === undefined || value === '')) continue;
-    hash('sha256', JSON.stringify(values), 'buffer').copy(item, atFingerprint + 8 + 4 * at, 0, 4);
+    digest(values, 4).copy(item, atFingerprint + 8 + 4 * at);
   }
 }

@@ -102,12 +102,7 @@ export class Lane {
     }
   }
 
-  async #add(
-    events: AcceptedEvent[],
-    bytes: number,
-    claims: readonly JobClaim[],
-    shard: number,
-  ): Promise<void> {
+  async #add(events: AcceptedEvent[], bytes: number, claims: readonly JobClaim[], shard: number): Promise<void> {
     await this.#options.before?.(events, shard);
     const connection = this.#queues[shard];
     if (connection === undefined) throw new Error('the queue has no such shard');

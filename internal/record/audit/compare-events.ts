@@ -30,11 +30,24 @@ export function compareEvents(events: readonly StoredEvent[], leaves: LeavesById
   const seen = new Set<string>();
   for (const event of events) {
     const isCopy = seen.has(event.id);
+    const again = isCopy ? undefined : storedAgain(event, leaves.get(event.id), erased);
     const fault = isCopy ? 'is in the record twice: it was added' : faultOf(event, leaves.get(event.id), erased);
     seen.add(event.id);
-    if (fault !== undefined) findings.push({ event: event.id, sentence: `Event ${event.id} ${fault}.` });
+    const found = { event: event.id, sentence: `Event ${event.id} ${again ?? fault}.` };
+    if (again !== undefined) findings.push({ ...found, isExplained: true });
+    else if (fault !== undefined) findings.push(found);
   }
   return findings;
+}
+
+/** A worker that is killed between the record and the queue stores an event that was erased meanwhile. */
+function storedAgain(event: StoredEvent, leaves: readonly Buffer[] = [], erased: Erased): string | undefined {
+  const erasure = erased.erasureOf(event.id);
+  if (erasure === undefined || leaves.filter(isEvent).length < 2) return undefined;
+  const own = leafOf(event);
+  return leaves.some((leaf) => leaf.equals(own))
+    ? `came again, and was stored again, after erasure ${erasure}: erase it once more`
+    : undefined;
 }
 
 function faultOf(event: StoredEvent, leaves: readonly Buffer[] = [], erased: Erased): string | undefined {

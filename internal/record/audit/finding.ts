@@ -12,6 +12,8 @@ export interface ErasureNote {
 export interface Finding {
   readonly sentence: string;
   readonly event?: string;
+  /** A worker explains it: it asks an operator for something, and accuses nobody. */
+  readonly isExplained?: boolean;
 }
 
 /** A finished comparison. No finding: nothing was lost, added or changed. */

@@ -6,9 +6,10 @@ export function describe(report: AuditReport, organization: string): Outcome {
   const { findings, problems, compared, leaves, checkpoints, since, uncovered, firstUncovered, overdue } = report;
   const isCompared = compared > 0 || since !== undefined;
   return {
-    findings: findings.map(({ sentence }) => sentence),
+    findings: findings.filter((one) => one.isExplained !== true).map(({ sentence }) => sentence),
     problems: [
       ...problems,
+      ...findings.filter((one) => one.isExplained === true).map(({ sentence }) => sentence),
       ...ifAny(uncovered, (events) =>
         firstUncovered === undefined
           ? `Events that have no leaf yet, so that nothing proves them: ${events}.`

@@ -20,19 +20,29 @@ export async function recomputeExecutions(
   const counts = new Map<string, number>();
   for (const event of erased) counts.set(textOf(event), (counts.get(textOf(event)) ?? 0) + 1);
   const locked = await lockExecutions(trx, among(organization, erased));
-  // Deletes and inserts: the table of running executions expects that none runs again.
-  await sql`delete from executions where ${among(organization, locked)}`.execute(trx);
+  await deleteExecutions(trx, organization, locked);
   // Searching for other events of every execution would read the whole table.
   const others = locked.filter((execution) => counts.get(textOf(execution)) !== execution.events);
   if (others.length === 0) return;
   await sql`
-    insert into executions (${executionColumns})
-    select ${outcome} from (
-      select organization, automation_id, execution_id, kind, ${timesOfEvent}
-      from events where ${among(organization, others)}
-    ) as unerased
-    group by organization, automation_id, execution_id
+    with computed as (
+      insert into executions (${executionColumns})
+      select ${outcome} from (
+        select organization, automation_id, execution_id, kind, ${timesOfEvent}
+        from events where ${among(organization, others)}
+      ) as unerased
+      group by organization, automation_id, execution_id
+      returning organization, automation_id, execution_id, first_event_at, state
+    )
+    insert into running_executions (organization, automation_id, execution_id, first_event_at)
+    select organization, automation_id, execution_id, first_event_at from computed where state = 'running'
   `.execute(trx);
+}
+
+async function deleteExecutions(trx: Trx, organization: string, executions: readonly ExecutionKey[]): Promise<void> {
+  for (const table of ['running_executions', 'executions']) {
+    await sql`delete from ${sql.table(table)} where ${among(organization, executions)}`.execute(trx);
+  }
 }
 
 /** The rows of these executions. */
@@ -57,7 +67,10 @@ export async function eraseEmptyExecutions(trx: Trx, scope: ErasureScope): Promi
       = (executions.automation_id, executions.execution_id, executions.organization)
   )`;
   const locked = await lockExecutions(trx, empty);
-  await sql`delete from executions where ${among(scope.organization, locked)} and ${empty}`.execute(trx);
+  const { rows } = await sql<ExecutionKey>`
+    select automation_id, execution_id from executions where ${among(scope.organization, locked)} and ${empty}
+  `.execute(trx);
+  await deleteExecutions(trx, scope.organization, rows);
 }
 
 /** An execution that is locked, with how many events it counts. */

@@ -26,9 +26,11 @@ export function eraseTraces(db: Database, scope: ErasureRequest): Promise<void> 
     }
     await sql`delete from scheduled_runs where ${ofExecution(scope)}`.execute(trx);
     await sql`
-      with gone as (delete from alerts where ${chosenAlerts(scope)} returning id),
-      forgotten as (delete from acts where organization = ${scope.organization} and about in (select id from gone))
-      delete from alert_notices where alert_id in (select id from gone)
+      with gone as (delete from alerts where ${chosenAlerts(scope)} returning organization, id),
+      forgotten as (
+        delete from acts where organization = ${scope.organization} and about in (select id from gone)
+      )
+      delete from alert_notices where (organization, alert_id) in (select organization, id from gone)
     `.execute(trx);
   });
 }

@@ -201,6 +201,7 @@ async function deleteExecutionsOf(
       delete from executions e using slice s
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
         and e.last_event_at < ${new Date(oldest)} and coalesce(e.last_accepted_at, '-infinity') < ${new Date(oldest)}
+      returning e.organization, e.automation_id, e.execution_id
     ),
     -- An event may have occurred a little later than it was accepted; then only the table events tells.
     deleted_ahead as (
@@ -212,6 +213,11 @@ async function deleteExecutionsOf(
           select from events
           where (events.automation_id, events.execution_id, events.organization) = (s.automation_id, s.execution_id, s.organization)
         )
+      returning e.organization, e.automation_id, e.execution_id
+    ),
+    no_longer_running as (
+      delete from running_executions r using (select * from deleted union all select * from deleted_ahead) as e
+      where (r.organization, r.automation_id, r.execution_id) = (e.organization, e.automation_id, e.execution_id)
     )
     select ${key} from slice order by automation_id desc, execution_id desc, organization desc limit 1
   `.execute(trx);

@@ -17,6 +17,7 @@ export interface AutomationsTable {
   generation: string;
   display_name: string;
   owner: string;
+  tags: Generated<string[]>;
   links: Json;
   /** As declared, after `readAutomation` has accepted it; null without expectations. */
   expect: ColumnType<unknown, string | null, string | null>;

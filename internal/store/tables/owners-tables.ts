@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 /** The kinds of tokens that owners make. */
-export type TokenKind = 'write' | 'read' | 'ping';
+export type TokenKind = 'write' | 'read' | 'ping' | 'manage';
 
 /** The table `tokens`: what is known of a token besides its Secret. */
 export interface TokensTable {
@@ -35,8 +35,8 @@ export interface TokenRequestsTable {
   last_four: Generated<string>;
   /** Only for `expire`. */
   expires_at: Date | null;
-  /** Proves the owner; null once the controller has looked at the request. */
-  id_token: string | null;
+  /** Of `sealProof`; null once the controller has answered the request. */
+  proof: string | null;
   requested_at: Generated<Date>;
   done_at: Date | null;
   /** Why it was refused; or, before `done_at`, why it is still waiting. */
@@ -50,6 +50,8 @@ export interface TokenKeeperTable {
   until: Date | null;
   /** Why tokens cannot be written. */
   problem: string | null;
+  /** A JWK: seals the proofs of requests for this controller. */
+  public_key: string | null;
 }
 
 /** The table `console_automations`: what owners declared in the console. */

@@ -1,4 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { listRunning } from '../../support/store.ts';
 import { query } from '../../support/postgres-server.ts';
 
 /** The automations of the scenario `tick`. */
@@ -55,6 +56,7 @@ export async function startRuns(database: string): Promise<void> {
        created_at)
      select gen_random_uuid(), *, 'START', '', '', '', now() from started`,
   );
+  await query(database, listRunning);
 }
 
 /** Runs of the last hours, each of which succeeded. */

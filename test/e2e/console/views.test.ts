@@ -207,7 +207,14 @@ describe('the console without a record', () => {
     });
   }
 
-  it('fills with the first event', async () => {
+  it('fills with the first event, and the three steps turn into the Overview, without a reload', async () => {
+    await using waiting = await suite.open();
+    const overview = waiting.page;
+    await overview.goto('/o/acme/');
+    await overview.waitForSelector('[data-live][data-state=on]');
+    expect(await overview.locator('.steps > li').count()).to.equal(3);
+    expect(await overview.locator('.tiles').count()).to.equal(0);
+    await overview.evaluate(() => Object.assign(globalThis, { isTheSamePage: true }));
     await using opened = await suite.open();
     const { page } = opened;
     await page.goto('/o/acme/errors');
@@ -217,5 +224,9 @@ describe('the console without a record', () => {
     await recordEvents(suite.database.db, [anEvent({ executionId: 'the first', createdAt: Date.now() })]);
     await page.waitForSelector('#rows >> text=the first');
     expect(await page.locator('.empty').count()).to.equal(0);
+    await overview.waitForSelector('.tiles');
+    expect(await overview.locator('.steps').count()).to.equal(0);
+    expect(await overview.evaluate(() => 'isTheSamePage' in globalThis)).to.equal(true);
+    expect(waiting.complaints).to.deep.equal([]);
   });
 });

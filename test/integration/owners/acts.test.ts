@@ -7,13 +7,14 @@ import { Acts } from '../../../internal/store/acts/acts.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
 import { findLeaf } from '../../../internal/store/ledger/find-leaf.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { readToken } from '../../support/console.ts';
 import type { Browser } from '../../support/browser.ts';
 import { anEvent } from '../../support/events.ts';
 import { declare, marginMs, tickAt } from '../../support/expectations.ts';
 import { killedAt } from '../../support/killed-at.ts';
 import { suiteLogin } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
-import { formOf, gus, olga, rita, roles } from '../../support/owners.ts';
+import { formOf, gus, manage, olga, rita, roles } from '../../support/owners.ts';
 import { macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { openDatabase } from '../../support/store.ts';
 
@@ -204,6 +205,45 @@ describe('what owners do about alerts and executions', () => {
     expect(closed).to.deep.equal({ kind: 'run-closed', by: 'Olga', automation: automationId, event: end.id });
     expect(noted).to.include({ kind: 'note-written', by: 'Olga', automation: automationId });
     expect((await findLeaf(db, 'acme', end.id))?.leaf).to.have.length.greaterThan(0);
+  });
+
+  it('is done by a manage token too, once for each Idempotency-Key, and by no other token', async () => {
+    const id = await fail();
+    const act = (body: object, headers = {}) => manage(suite, 'POST', '/v1/acts/', body, headers);
+    const run = { automation_id: automationId, execution_id: 'run 1' };
+    const key = { 'idempotency-key': randomUUID() };
+    const mute = { kind: 'mute', note: 'Patches', until: new Date(Date.now() + 60_000).toISOString() };
+    for (let time = 0; time < 2; time += 1) expect((await act(mute, key)).status).to.equal(201);
+    const window = { schedule: '0 2 * * 0', time_zone: 'Europe/Madrid', duration: '2h' };
+    const other = await act({ kind: 'mute', note: 'Weekly', automation_id: automationId, window });
+    expect(other.status).to.equal(201);
+    const listed = (await manage(suite, 'GET', '/v1/mutes/')).json<{ items: { note: string; window: object }[] }>();
+    expect(listed.items.map(({ note, window: of }) => [note, of])).to.deep.equal([
+      ['Weekly', window],
+      ['Patches', null],
+    ]);
+    expect((await act({ kind: 'unmute', mute: other.json<{ id: string }>().id })).status).to.equal(201);
+    expect((await act({ kind: 'acknowledge', alert: id, note: 'Mine' })).status).to.equal(201);
+    expect((await act({ kind: 'note', ...run, note: 'Seen' })).status).to.equal(201);
+    expect((await act({ kind: 'close', ...run, as: 'lost', note: 'It has failed' })).status).to.equal(404);
+    expect((await acts()).map(({ kind }) => kind)).to.deep.equal(['mute', 'mute', 'unmute', 'acknowledge', 'note']);
+    expect(await activity()).to.satisfy((all: string[]) => all.every((one) => one.startsWith('manage token ')));
+    for (const [body, pointer] of [
+      [{}, '/kind'],
+      [{ kind: 'mute', note: 'x' }, '/until'],
+      [{ kind: 'mute', note: 'x', until: '2001-01-01T00:00:00Z' }, '/until'],
+      [{ kind: 'mute', note: 'x', window: { schedule: 'x', duration: '2h' } }, '/window'],
+      [{ kind: 'note', note: '', ...run }, '/note'],
+      [{ kind: 'note', note: 'x', ...run, as: 'lost' }, '/as'],
+      [{ kind: 'acknowledge', note: 'x', alert: 'y' }, '/alert'],
+    ] as const) {
+      const answer = await act(body);
+      expect([answer.status, answer.body.includes(`"${pointer}"`)], pointer).to.deep.equal([400, true]);
+    }
+    for (const token of [readToken('acme'), 'write-token-of-acme']) {
+      expect((await act(mute, { token })).status).to.equal(403);
+      expect((await manage(suite, 'GET', '/v1/mutes/', undefined, { token })).status).to.equal(403);
+    }
   });
 
   it('closes no run that has ended before a worker comes to it', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { FileTokenWriter } from '../../../internal/cluster/tokens/file-token-writer.ts';
 import type { TokenWriter } from '../../../internal/cluster/tokens/token-writer.ts';
+import { ProofKey } from '../../../internal/cluster/tokens/sealed-proof.ts';
 import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
 import { readAct } from '../../../internal/ledger/act.ts';
 import { actKeyOf } from '../../../internal/ledger/mac.ts';
@@ -10,7 +11,19 @@ import { listActs } from '../../../internal/record/ledger.ts';
 import type { Browser } from '../../support/browser.ts';
 import { suiteLogin } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
-import { answered, formOf, gus, olga, rita, roles, shownToken, startKeeper } from '../../support/owners.ts';
+import {
+  answered,
+  formOf,
+  gus,
+  keyOf,
+  manage,
+  olga,
+  rita,
+  roles,
+  sealedRequest,
+  shownToken,
+  startKeeper,
+} from '../../support/owners.ts';
 import { OwnProvider } from '../../support/own-provider.ts';
 import { findingsOf, runVerify } from '../../support/run-verify.ts';
 import { macKey, seal } from '../../support/sealed-ledger.ts';
@@ -237,8 +250,7 @@ describe('tokens that owners make in the console', () => {
     const old = Math.floor(Date.now() / 1_000) - 3_700;
     await using keeper = await startKeeper(suite, provider);
     const [other, good] = ['other', 'runledger'] as const;
-    const proofs: [string, string | null, RegExp][] = [
-      ['none', null, /^Nobody has signed/],
+    const proofs: [string, string, RegExp][] = [
       ['no JWT', 'owner', /not valid/],
       ['of another client', await provider.idToken(olga, other), /not valid/],
       ['of another provider', await own.idToken({ groups: ['acme-owners'] }), /not valid/],
@@ -262,27 +274,36 @@ describe('tokens that owners make in the console', () => {
         /not valid/,
       ],
     ];
-    const written = proofs.map(([name, id_token], index) => {
-      const token = `a-token-that-nobody-may-make-${index}`;
-      return {
-        id: crypto.randomUUID(),
-        organization: 'acme',
-        act: 'issue' as const,
-        digest: digestOf(token),
-        name,
-        id_token,
-      };
-    });
-    await suite.database.db.insertInto('token_requests').values(written).execute();
+    const owned = { idToken: await provider.idToken(olga, good) };
+    const key = await keyOf(suite);
+    const elsewhere = await ProofKey.make();
+    const sealed = await Promise.all(
+      proofs.map(async ([name, idToken, words]) => ({ words, ...(await sealedRequest(key, name, { idToken })) })),
+    );
+    const [foreign, copied, honest] = await Promise.all([
+      sealedRequest(elsewhere.publicKey, 'sealed for another controller', owned),
+      sealedRequest(key, 'a copy of the proof of another request', owned),
+      sealedRequest(key, 'its request', owned),
+    ]);
+    const written = [
+      ...sealed,
+      { ...foreign, words: /not sealed for this controller/ },
+      { ...copied, proof: honest.proof, words: /not sealed for this controller/ },
+      { ...copied, id: crypto.randomUUID(), name: 'with another id', words: /not sealed for this controller/ },
+      { ...copied, id: crypto.randomUUID(), name: 'none', proof: null, words: /^Nobody has signed/ },
+      { ...copied, id: crypto.randomUUID(), name: 'an id token', proof: owned.idToken, words: /not sealed/ },
+    ];
+    const rows = written.map(({ words: _words, ...row }) => row);
+    await suite.database.db.insertInto('token_requests').values(rows).execute();
     await answered(suite);
-    for (const [index, [name, , words]] of proofs.entries()) {
-      expect(known(`a-token-that-nobody-may-make-${index}`), name).to.deep.equal({ status: 'unknown' });
+    for (const { name, digest, words } of written) {
+      expect(suite.tokens.source.authenticateDigest(digest), name).to.deep.equal({ status: 'unknown' });
       const row = suite.database.db.selectFrom('token_requests').selectAll().where('name', '=', name);
-      const { error, id_token } = await row.executeTakeFirstOrThrow();
+      const { error, proof } = await row.executeTakeFirstOrThrow();
       expect(error, name).to.match(words);
-      expect(id_token).to.equal(null);
+      expect(proof).to.equal(null);
     }
-    expect(keeper.records).to.have.length(proofs.length);
+    expect(keeper.records).to.have.length(written.length);
   });
 
   it('need an id token of the last hour, which may have expired since', async () => {
@@ -290,20 +311,116 @@ describe('tokens that owners make in the console', () => {
     await using _ = await startKeeper(suite, own);
     const now = Math.floor(Date.now() / 1_000);
     const make = async (age: number): Promise<string | undefined> => {
-      const id_token = await own.idToken({ groups: ['acme-owners'], iat: now - age, exp: now - age + 60 });
-      const digest = digestOf(`a-token-${age}`);
-      const id = crypto.randomUUID();
-      await suite.database.db
-        .insertInto('token_requests')
-        .values({ id, organization: 'acme', act: 'issue', digest, id_token })
-        .execute();
+      const idToken = await own.idToken({ groups: ['acme-owners'], iat: now - age, exp: now - age + 60 });
+      const request = await sealedRequest(await keyOf(suite), `of ${age} s ago`, { idToken });
+      await suite.database.db.insertInto('token_requests').values(request).execute();
       await answered(suite);
-      const row = suite.database.db.selectFrom('token_requests').select('error').where('id', '=', id);
+      const row = suite.database.db.selectFrom('token_requests').select('error').where('id', '=', request.id);
       return (await row.executeTakeFirstOrThrow()).error ?? undefined;
     };
     expect(await make(3_700)).to.match(/older than an hour/);
     expect(await make(3_000)).to.equal(undefined);
     expect(await make(-600)).to.match(/not valid/);
+  });
+
+  it('are made, rotated and revoked over the API with a manage token, which the controller checks itself', async () => {
+    await using keeper = await keeping();
+    const api = (...request: Parameters<typeof manage> extends [unknown, ...infer Rest] ? Rest : never) =>
+      manage(suite, ...request);
+    const made = await api('POST', '/v1/tokens/', { kind: 'write', name: 'Pipeline' });
+    const { id, token = '', ...shown } = made.json<{ id: string; token?: string }>();
+    expect([made.status, made.headers['cache-control']]).to.deep.equal([201, 'no-store']);
+    expect(shown).to.include({ kind: 'write', name: 'Pipeline', last_four: token.slice(-4), error: null });
+    await answered(suite);
+    expect(known(token)).to.include({ status: 'known', organization: 'acme', scope: 'write' });
+    const one = (await api('GET', `/v1/tokens/${id}/`)).json<{ state: string; made_by: string }>();
+    expect(one.state).to.equal('in force');
+    expect(one.made_by).to.equal(`manage token ${digestOf('manage-token-of-acme').slice(0, 12)}`);
+
+    const own = 'a-token-of-a-terraform-provider';
+    const byDigest = { kind: 'read', name: 'Terraform', digest: digestOf(own), last_four: 'ider' };
+    const issued = await api('POST', '/v1/tokens/', byDigest);
+    expect([issued.status, issued.json()['token']]).to.deep.equal([201, null]);
+    await answered(suite);
+    expect(known(own)).to.include({ status: 'known', scope: 'read' });
+    expect((await api('POST', '/v1/tokens/', byDigest)).status, 'the same again').to.equal(200);
+    const taken = await api('POST', '/v1/tokens/', { ...byDigest, kind: 'write' });
+    expect(taken.json<{ errors: object[] }>().errors[0]).to.include({ pointer: '/digest' });
+    const foreign = { ...byDigest, digest: digestOf('read-token-of-globex') };
+    expect((await api('POST', '/v1/tokens/', foreign)).status).to.equal(400);
+
+    const rotated = await api('POST', `/v1/tokens/${id}/rotate/`, { overlap_seconds: 0 });
+    const next = rotated.json<{ token: string }>().token;
+    await answered(suite);
+    await until('the end of the first', async () => {
+      await suite.tokens.source.refresh();
+      return known(token).status === 'unknown';
+    });
+    expect(known(next).status).to.equal('known');
+    expect((await api('DELETE', `/v1/tokens/${digestOf(next).slice(0, 12)}/`)).status).to.equal(202);
+    await answered(suite);
+    expect(known(next).status).to.equal('unknown');
+    const list = (await api('GET', '/v1/tokens/')).json<{ items: { name: string | null }[] }>();
+    expect(list.items.map(({ name }) => name))
+      .to.include('Terraform')
+      .and.to.not.include('Pipeline');
+
+    const key = { 'idempotency-key': crypto.randomUUID() };
+    const twice = [1, 2].map(() => api('POST', '/v1/tokens/', { kind: 'ping', name: 'Cron' }, key));
+    expect((await Promise.all(twice)).map(({ status }) => status)).to.have.members([201, 422]);
+    await answered(suite);
+    const rows = await sql`select to_jsonb(t)::text as row from token_requests t`.execute(suite.database.db);
+    for (const text of ['manage-token-of-acme', token, next]) {
+      expect(JSON.stringify([rows, keeper.records])).to.not.include(text);
+    }
+    await suite.console.stop();
+    const acts = suite.database.db.selectFrom('access_log').select(['action', 'detail']).orderBy('id');
+    expect((await acts.where('action', '!=', 'looked').execute()).map((act) => Object.values(act))).to.deep.equal([
+      ['issued', 'write token Pipeline'],
+      ['issued', 'read token Terraform'],
+      ['rotated', 'write token Pipeline'],
+      ['revoked', 'write token Pipeline'],
+      ['issued', 'ping token Cron'],
+    ]);
+  });
+
+  it('of scope manage are made by an owner only: such a token makes itself no successor', async () => {
+    await using _ = await keeping();
+    const id = digestOf('manage-token-of-acme').slice(0, 12);
+    for (const [method, path, body] of [
+      ['POST', '/v1/tokens/', { kind: 'manage', name: 'another' }],
+      ['POST', `/v1/tokens/${id}/rotate/`, {}],
+      ['DELETE', `/v1/tokens/${id}/`, undefined],
+    ] as const) {
+      expect((await manage(suite, method, path, body)).status, `${method} ${path}`).to.equal(403);
+    }
+    const key = await keyOf(suite);
+    const own = { manageToken: 'manage-token-of-acme' };
+    const written = await Promise.all([
+      sealedRequest(key, 'a successor', own, { kind: 'manage' }),
+      sealedRequest(key, 'its end', own, { act: 'revoke', digest: digestOf('manage-token-of-acme') }),
+      sealedRequest(key, 'of another organization', { manageToken: 'manage-token-of-globex' }),
+      sealedRequest(key, 'no manage token', { manageToken: 'read-token-of-acme' }),
+    ]);
+    await suite.database.db.insertInto('token_requests').values(written).execute();
+    await answered(suite);
+    const errors = suite.database.db.selectFrom('token_requests').select(['name', 'error']);
+    const of = (await errors.execute()).map(({ name, error }) => [name, error?.split(' ')[0]] as const);
+    expect(Object.fromEntries(of)).to.deep.equal({
+      'a successor': 'Only',
+      'its end': 'Only',
+      'of another organization': 'The',
+      'no manage token': 'The',
+    });
+    expect(known('manage-token-of-acme').status).to.equal('known');
+    const browser = await owner();
+    const token = shownToken(await issue(browser, 'Pipeline', 'manage'));
+    expect(token).to.match(/^rlm_/);
+    await answered(suite);
+    expect(known(token)).to.include({ status: 'known', scope: 'manage' });
+    const faulty = await manage(suite, 'POST', '/v1/tokens/', { kind: 'all', digest: 'x', colour: 1 }, { token });
+    const { errors: faults } = faulty.json<{ errors: { pointer: string }[] }>();
+    expect(faults.map(({ pointer }) => pointer)).to.deep.equal(['/kind', '/name', '/digest', '/colour']);
   });
 
   it('cannot be changed if the file cannot be written or no controller runs: the page shows the command', async () => {
@@ -331,6 +448,15 @@ describe('a console with CONSOLE_MANAGE=false', () => {
   });
   after(() => provider.stop());
   const suite = suiteLogin(() => ({ ...provider.settings(roles), CONSOLE_MANAGE: 'false' }));
+
+  it('refuses every change over the API', async () => {
+    for (const [method, path, body] of [
+      ['PUT', '/v1/automations/', { automations: [] }],
+      ['POST', '/v1/tokens/', { kind: 'write', name: 'x' }],
+    ] as const) {
+      expect((await manage(suite, method, path, body)).status).to.equal(403);
+    }
+  });
 
   it('makes a reader of every owner', async () => {
     const browser = suite.browser();

@@ -173,7 +173,12 @@ describe('automations by their names', () => {
 
   beforeEach(async () => {
     const now = Date.now();
-    await declare(suite.database.db, { automationId: sap, name: 'sap-upload', displayName: 'SAP Überträge' });
+    await declare(suite.database.db, {
+      automationId: sap,
+      name: 'sap-upload',
+      displayName: 'SAP Überträge',
+      tags: ['night'],
+    });
     await declare(suite.database.db, { automationId: twin, name: 'twin', displayName: 'Twin' });
     await suite.store(
       ...[sap, twin, another].map((automationId, index) => ({
@@ -216,6 +221,21 @@ describe('automations by their names', () => {
           `${list} ${name}`,
         ).to.deep.equal([sap]);
       }
+    for (const list of ['executions', 'errors', 'events', 'automations']) {
+      for (const [query, ids] of [
+        ['owner=BILLING&tag=Night', [sap]],
+        ['owner=billing', [sap, twin]],
+        [`tag=night&automation_id=${twin}`, []],
+        ['tag=day', []],
+      ] as const) {
+        const found = (await idsIn(`/v1/${list}/?${query}`)) as [string][];
+        expect(
+          found.map(([id]) => id.toLowerCase()),
+          `${list} ${query}`,
+        ).to.have.members(ids);
+      }
+    }
+    expect((await suite.client.send({ path: '/v1/alerts/?owner=billing' })).status).to.equal(200);
     const exported = await suite.client.send({ path: '/v1/export/events/?automation=twin' });
     expect(exported.body.trim().split('\n')).to.have.lengthOf(1);
     expect(exported.body.toLowerCase()).to.include(twin);

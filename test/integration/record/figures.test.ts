@@ -3,7 +3,7 @@ import type { AutomationPosition } from '../../../internal/record/automation.ts'
 import { createQueries } from '../../../internal/record/queries.ts';
 import { query } from '../../support/postgres-server.ts';
 import { noon, storeEvents, type SomeEvent } from '../../support/reading.ts';
-import { eachDatabase } from '../../support/store.ts';
+import { eachDatabase, listRunning } from '../../support/store.ts';
 
 const [first, second] = ['0190a0b0-0000-7000-8000-000000000001', '0190a0b0-0000-7000-8000-000000000002'] as const;
 const hour = 3_600_000;
@@ -126,6 +126,7 @@ describe('figures of the console', () => {
          generate_series(1, case when automation > 6 then 5 else 1100 end) as number,
          lateral (select timestamptz '${at(0)}' + number * interval '1 ms' as at) as times`,
     );
+    await query(database.url, `${listRunning} and organization = 'initech'`);
     const window = { from: new Date(noon), to: new Date(noon + hour) };
     const pages: (readonly [automations: string, executions: number, from: string])[][] = [];
     let after: AutomationPosition | undefined;

@@ -6,7 +6,7 @@ import { executionsOf } from '../../support/outcome-oracle.ts';
 import { countRunning } from '../../../internal/store/count-running.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
-import { eachDatabase, storedExecutions } from '../../support/store.ts';
+import { deleteExecutions, eachDatabase, storedExecutions } from '../../support/store.ts';
 
 const none = { start_missing: 0, start_repeated: 0, start_late: 0, event_after_end: 0 };
 
@@ -62,7 +62,7 @@ describe('the anomalies that are counted', () => {
     const { db } = database;
     const events = fc.uniqueArray(someEvent, { minLength: 1, maxLength: 30, selector: ({ id }) => id });
     const property = fc.asyncProperty(events, fc.integer({ min: 1, max: 5 }), async (given, size) => {
-      await db.deleteFrom('executions').execute();
+      await deleteExecutions(db);
       await db.deleteFrom('events').execute();
       const startsFirst = given.toSorted((a, b) => Number(b.kind === 'START') - Number(a.kind === 'START'));
       const statements = Array.from({ length: Math.ceil(given.length / size) }, (_, index) =>

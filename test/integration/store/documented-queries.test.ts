@@ -5,7 +5,7 @@ import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
+import { deleteExecutions, eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 import { macKey, withLeaves } from '../../support/sealed-ledger.ts';
 
 /** The statements of a document that can be pasted. */
@@ -49,7 +49,7 @@ describe('queries in documents', () => {
 
   it('of the runbook store a dead letter as if it had not been refused', async () => {
     const { db } = database;
-    const [list = '', store = ''] = await statementsOf('docs/operate/runbooks/RunledgerDeadLetters.md');
+    const [list = '', store = '', over = ''] = await statementsOf('docs/operate/runbooks/RunledgerDeadLetters.md');
     const kinds = ['START', 'WARNING', 'ERROR', 'END', 'EVENT'] as const;
     const now = Date.now();
     const events = kinds.map((kind, index) => ({
@@ -60,7 +60,7 @@ describe('queries in documents', () => {
     const whole = [await storedEvents(db), await storedExecutions(db)];
     for (const refused of events) {
       await sql`delete from events`.execute(db);
-      await sql`delete from executions`.execute(db);
+      await deleteExecutions(db);
       await sql`delete from log_segments`.execute(db);
       await recordEvents(
         db,
@@ -70,7 +70,9 @@ describe('queries in documents', () => {
       await keepDeadLetter(db, { ...refused, seal: '\0'.repeat(32) }, 'why');
       expect(await rowsOf(list)).to.have.length(1);
       await rowsOf(store.replace('<id>', refused.id));
+      await rowsOf(over);
       expect([await storedEvents(db), await storedExecutions(db)]).to.deep.equal(whole);
+      expect(await wrongRunning(db)).to.deep.equal([]);
       expect(await rowsOf(list)).to.deep.equal([]);
       const step = { organization: 'acme', by: 'ana', reason: 'restored', most: 100, pageSize: 100 };
       expect(await sealOlder(db, macKey, step)).to.include({ added: 1 });

@@ -7,7 +7,14 @@ import type { Database } from '../../../internal/store/database.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
-import { eachDatabase, executionOf, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import {
+  deleteExecutions,
+  eachDatabase,
+  executionOf,
+  storedEvents,
+  storedExecutions,
+  wrongRunning,
+} from '../../support/store.ts';
 
 /** Executions by organization and state, as the transitions reported add up. */
 function balance(transitions: Transition[]): Record<string, number> {
@@ -73,7 +80,7 @@ describe('recording events', () => {
     this.timeout(60_000);
     const { db } = database;
     const property = fc.asyncProperty(deliveries, async ({ events, waves }) => {
-      await db.deleteFrom('executions').execute();
+      await deleteExecutions(db);
       await db.deleteFrom('events').execute();
       const results = [];
       for (const wave of waves) results.push(...(await Promise.all(wave.map((batch) => recordEvents(db, batch)))));

@@ -11,7 +11,7 @@ import { at, told, when } from '../../support/one-day.ts';
 import { pingKey } from '../../support/pipeline.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { emptyRedis } from '../../support/servers.ts';
-import { eachDatabase } from '../../support/store.ts';
+import { deleteExecutions, eachDatabase } from '../../support/store.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';
 import { secondsAgo, taskRun, tektonHeaders } from '../../support/tekton-events.ts';
 
@@ -124,8 +124,7 @@ describe('the names that tools give to automations', () => {
       await tickAt(database.db, when('01:00') + 30 * 86_400_000);
       await cleaner.runOnce();
       expect(await namesOf()).to.deep.equal(named);
-      await database.db.deleteFrom('running_executions').execute();
-      await database.db.deleteFrom('executions').execute();
+      await deleteExecutions(database.db);
       await database.db
         .updateTable('automations')
         .set({ declared_at: new Date(0) })

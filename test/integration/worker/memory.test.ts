@@ -75,11 +75,11 @@ describe('a worker of the size that the chart gives it', function () {
   it('stores jobs of a few KB that become 50 MB each', async () => {
     await add(
       redis,
-      manyJobs(4, 500, () => 'x'.repeat(100_000)),
+      manyJobs(3, 500, () => 'x'.repeat(100_000)),
     );
     await add(redis, manyJobs(10, 20, String));
     worker = await startWorker(memory, redis, database);
-    await untilStored(database, 2_200);
+    await untilStored(database, 1_700);
     expect(worker.child.alive).to.equal(true);
   });
 
@@ -101,7 +101,7 @@ describe('a worker of the size that the chart gives it', function () {
     // Of texts with two bytes a character, 2 MiB of JSON each.
     await add(
       redis,
-      manyJobs(60, 20, () => `✓${randomBytes(50_000).toString('hex')}`),
+      manyJobs(45, 20, () => `✓${randomBytes(50_000).toString('hex')}`),
     );
     await using network = await Forwarder.start(Number(new URL(database).port));
     network.cut();
@@ -112,7 +112,7 @@ describe('a worker of the size that the chart gives it', function () {
     await until('it has tried again', async () => (await limited.metric('runledger_store_retries_total')) >= 5);
     expect((await jobCounts(redis)).active).to.be.below(40);
     network.heal();
-    await untilStored(database, 1_200);
+    await untilStored(database, 900);
     expect(limited.child.alive).to.equal(true);
   });
 

@@ -6,6 +6,7 @@ import { recordEvents } from '../../../internal/store/record-events.ts';
 import { storeDemoExpectations } from '../notify/demo-expectations.ts';
 import { migratedUrl, openDatabase, type TestDatabase } from '../store.ts';
 import { emptyDatabase } from '../servers.ts';
+import { storeActs } from './acts.ts';
 import { automations, historyOf, named } from './history.ts';
 import { longRunsOf } from './long-runs.ts';
 
@@ -34,7 +35,7 @@ async function fleetTemplate(): Promise<string> {
 
 /**
  * Stores what the fleet has done in the three weeks before now, what is declared about it, and the
- * verdicts and alerts that real ticks make of it.
+ * verdicts and alerts that real ticks make of it, and what owners did.
  */
 export async function storeFleet(db: Database): Promise<void> {
   const now = Date.now();
@@ -54,6 +55,7 @@ export async function storeFleet(db: Database): Promise<void> {
     scraper: named('Legacy scraper').id,
     mailer: named('Report mailer').id,
   });
+  await storeActs(db, named('CRM sync').id);
   // The ticks are over: a controller that has ticked once would soon be late.
   await db.updateTable('controller_state').set({ ticked_at: null }).execute();
 }
@@ -74,6 +76,7 @@ async function declareNames(db: Database, since: number): Promise<void> {
         generation: '1',
         display_name: isOwn ? name : '',
         owner: ['billing', 'logistics', 'data'][index % 3] ?? '',
+        tags: index % 4 === 0 ? ['nightly', 'finance'] : [],
         links: '[]',
         expect: null,
         alert_labels: '{}',

@@ -24,6 +24,7 @@ export async function declare(
     name?: string;
     displayName?: string;
     owner?: string;
+    tags?: string[];
     expect?: object;
   } = {},
 ): Promise<void> {
@@ -40,6 +41,7 @@ export async function declare(
       generation: '1',
       display_name: given.displayName ?? declared.displayName,
       owner,
+      tags: given.tags ?? [],
       links: JSON.stringify(declared.links),
       expect: JSON.stringify(expect),
       alert_labels: JSON.stringify(declared.alertLabels),
@@ -134,6 +136,6 @@ export async function storeAlert(db: Database, { alert, automation, toldChannels
       told_channels: toldChannels === undefined ? null : JSON.stringify(toldChannels),
       ...resolution,
     })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(resolution))
+    .onConflict((conflict) => conflict.columns(['organization', 'id']).doUpdateSet(resolution))
     .execute();
 }

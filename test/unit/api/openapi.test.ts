@@ -60,6 +60,11 @@ describe('openapi.yaml', () => {
       '/ping/{ping_key}/{automation_id}': ['get', 'head', 'post'],
       '/ping/{ping_key}/{automation_id}/{signal}': ['get', 'head', 'post'],
       ...Object.fromEntries(readPaths.map((path) => [path, ['get']])),
+      '/v1/automations/': ['get', 'put'],
+      '/v1/automations/{automation_id}/': ['get', 'put', 'delete'],
+      '/v1/tokens/': ['get', 'post'],
+      '/v1/tokens/{token_id}/': ['get', 'delete'],
+      '/v1/tokens/{token_id}/rotate/': ['post'],
     });
     expect(security).to.deep.equal([{ token: [] }, { bearer: [] }]);
     expect(components.securitySchemes['token']).to.include({ type: 'apiKey', in: 'header', name: 'token' });

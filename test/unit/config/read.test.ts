@@ -252,6 +252,11 @@ describe("Postgres' credentials in files", () => {
     const given = { DATABASE_URLS: `us=postgres://us/runledger eu=file://${file}` };
     const list = readConfig(['DATABASE_URLS'], given).DATABASE_URLS;
     expect(list).to.equal('us=postgres://us/runledger eu=postgres://eu:hunter2@eu/runledger');
+    const own = await inFile('own', 'postgres://own/runledger?sslmode=disable');
+    const modes = { DATABASE_URLS: `eu=file://${file}?sslmode=verify-full own=file://${own}?sslmode=verify-full` };
+    expect(readConfig(['DATABASE_URLS'], modes).DATABASE_URLS, 'each has its own TLS mode').to.equal(
+      'eu=postgres://eu:hunter2@eu/runledger?sslmode=verify-full own=postgres://own/runledger?sslmode=disable',
+    );
     expect(complaint('DATABASE_URLS', { DATABASE_URLS: 'eu=file:///none' })).to.match(
       /^DATABASE_URLS .*none \(ENOENT\)$/,
     );

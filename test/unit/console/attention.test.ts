@@ -29,6 +29,7 @@ function declared(automation: string, more: Partial<Declaration> = {}): Declarat
     name: automation,
     display_name: '',
     owner: '',
+    tags: [],
     links: [],
     expect: null,
     suspend: false,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Transform } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
 import { compress, TYPE } from '@cloudpss/zstd';
@@ -8,7 +9,7 @@ import { JobDecoder } from '../../../internal/queue/job/job-decoder.ts';
 import { readSeals, saltSize, sealOf, sealSize } from '../../../internal/event/digest.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { textsOf } from '../../../internal/event/fields.ts';
-import type { JobData } from '../../../internal/queue/job/job.ts';
+import { DamagedJob, type JobData } from '../../../internal/queue/job/job.ts';
 import { encodeJob, encodeLargeJob } from '../../../internal/queue/job/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -48,6 +49,15 @@ describe('the encoder of jobs', () => {
       }),
     );
     expect(forms).to.deep.equal(new Set(['v,sum,rows', 'v,sum,zstd']));
+  });
+
+  it('leaves out the rows that Redis lists, and notices a damaged list', async () => {
+    const events = batch(4);
+    const left = { without: [1, 3], withoutSum: hash('sha1', '1,3') };
+    expect(await decode({ ...encodeJob(events), ...left })).to.deep.equal([events[0], events[2]]);
+    const damaged = [{ ...left, without: [1, 2] }, { without: [1, 3] }, { withoutSum: left.withoutSum }];
+    for (const list of damaged)
+      expect(() => decode({ ...encodeJob(events), ...list })).to.throw(DamagedJob, 'checksum of the job');
   });
 
   it('packs events that take much memory in steps, so that they are read as they were', async () => {

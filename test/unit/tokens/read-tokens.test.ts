@@ -45,7 +45,7 @@ describe('read tokens of a token set', () => {
   });
 
   it('are refused for both uses when they are write tokens too, in one Secret or in two', () => {
-    const why = 'the same token is of two kinds (write, read, ping), so both are refused';
+    const why = 'the same token is of two kinds, so both are refused';
     const inOne = secret('one', 'acme', { 'token-1': tokenA, 'read-sha256-1': digestOf(tokenA), 'read-2': tokenB });
     expect(reasons(inOne)).to.deep.equal([`token-1: ${why}`, `read-sha256-1: ${why}`]);
     expect(authenticateIn(setOf(inOne), tokenA).status).to.equal('unknown');

@@ -100,7 +100,7 @@ describe('token set', () => {
     const unlabelled = ['the organization label has no value'];
     expect(reasons({ metadata: { name: 'one' }, stringData: { token: tokenA } })).to.deep.equal(unlabelled);
     expect(reasons(secret('one', '', { token: tokenA }))).to.deep.equal(unlabelled);
-    const without = ['the Secret has no entry that begins with "token", "sha256-", "read-" or "ping-"'];
+    const without = ['the Secret has no entry that begins with "token", "sha256-", "read-", "ping-" or "manage-"'];
     expect(reasons(secret('one', 'acme', { password: tokenA }))).to.deep.equal(without);
     expect(reasons({ metadata: { name: 'one', labels: { [label]: 'acme' } }, data: null })).to.deep.equal(without);
   });

@@ -60,7 +60,7 @@ True if owners make tokens in the console: then the controller writes Secrets in
 namespace, and checks the owners' logins itself.
 */}}
 {{- define "runledger.owners" -}}
-{{- if and (include "runledger.console.enabled" .) (include "runledger.controller.enabled" .) -}}
+{{- if and .Values.console.enabled .Values.controller.enabled -}}
 {{- $hasOwner := contains "role: owner" (.Values.console.oidc.organizations | toYaml) -}}
 {{- if and .Values.console.manage .Values.console.oidc.issuer $hasOwner }}true{{ end -}}
 {{- end -}}

@@ -6,7 +6,7 @@
 {{- include "runledger.redis.drained.env" . }}
 {{- /* Notifications begin their links with it. Without a console it names this installation. */}}
 - name: CONSOLE_PUBLIC_URL
-  value: {{ include "runledger.publicUrl" (dict "root" . "component" (include "runledger.console.enabled" . | empty | ternary "ingest" "console")) | quote }}
+  value: {{ include "runledger.publicUrl" (dict "root" . "component" (.Values.console.enabled | empty | ternary "ingest" "console")) | quote }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- if include "runledger.owners" . }}
 {{- include "runledger.tokens.env" . }}

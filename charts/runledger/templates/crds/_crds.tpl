@@ -1,12 +1,4 @@
 {{/*
-"true" when the release installs the resource definitions. `helm upgrade --reuse-values` from a
-chart without them brings no values for them.
-*/}}
-{{- define "runledger.crds.install" -}}
-{{- with .Values.crds -}}{{- if .install -}}true{{- end -}}{{- end -}}
-{{- end -}}
-
-{{/*
 They stay at `helm uninstall`: with a definition, Kubernetes deletes every resource of its kind.
 */}}
 {{- define "runledger.crds.meta" -}}

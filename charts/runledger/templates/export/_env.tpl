@@ -12,7 +12,7 @@
 
 {{/* The environment with the archive, for the export and the workers. */}}
 {{- define "runledger.archive.env" -}}
-{{- if include "runledger.archive.enabled" . }}
+{{- if .Values.archive.url }}
 {{- with .Values.archive }}
 - name: ARCHIVE_URL
   value: {{ .url | quote }}

@@ -9,7 +9,6 @@ export async function createExecutions(db: Kysely<unknown>): Promise<void> {
   await createPartitions(db);
   await createRunningExecutions(db);
   await showToReaders(db, 'executions', 'running_executions');
-  await keepRunningExecutions(db);
 }
 
 /**
@@ -56,7 +55,7 @@ async function createPartitions(db: Kysely<unknown>): Promise<void> {
 
 /**
  * A table instead of an index on the state, which would make each END a slow update
- * (docs/design/reading.md).
+ * (docs/design/outcomes.md). Who writes `executions` also writes it (`../../running-executions.ts`).
  */
 async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -73,48 +72,4 @@ async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index running_executions_lost on running_executions (organization, first_event_at) where lost_at is not null
   `.execute(db);
-}
-
-/**
- * Triggers maintain `running_executions` (docs/design/outcomes.md). All writers of an execution
- * hold its row, so they come here in turn, and a trigger sees what the others committed. A session
- * plans these statements once, for its first batch: only an index scan per row suits all later
- * batches.
- */
-async function keepRunningExecutions(db: Kysely<unknown>): Promise<void> {
-  await sql`
-    create function keep_running_executions() returns trigger language plpgsql
-    set search_path from current
-    set enable_seqscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    as $$
-    begin
-      if tg_op = 'INSERT' then
-        insert into running_executions (organization, automation_id, execution_id, first_event_at)
-        select organization, automation_id, execution_id, first_event_at from changed where state = 'running'
-        on conflict (organization, automation_id, execution_id) do update set first_event_at = excluded.first_event_at;
-      elsif tg_op = 'UPDATE' then
-        delete from running_executions r using changed c
-        where c.state <> 'running'
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-        update running_executions r set first_event_at = c.first_event_at, lost_at = null from changed c
-        where c.state = 'running' and (c.first_event_at <> r.first_event_at or c.last_event_at > r.lost_at)
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-      else
-        delete from running_executions r using changed c
-        where c.state = 'running'
-          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-      end if;
-      return null;
-    end
-    $$
-  `.execute(db);
-  for (const operation of ['insert', 'update', 'delete']) {
-    const rows = operation === 'delete' ? 'old' : 'new';
-    await sql`
-      create trigger ${sql.ref(`keep_running_executions_on_${operation}`)} after ${sql.raw(operation)} on executions
-      referencing ${sql.raw(rows)} table as changed for each statement execute function keep_running_executions()
-    `.execute(db);
-  }
 }

@@ -25,6 +25,7 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
       generation bigint not null,
       display_name text not null,
       owner text not null,
+      tags text[] not null default '{}',
       links jsonb not null,
       expect jsonb,
       alert_labels jsonb not null,
@@ -56,7 +57,7 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
 async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table alerts (
-      id uuid primary key,
+      id uuid not null,
       organization text collate "C" not null,
       automation_id uuid not null,
       kind text not null check (kind in ('missing', 'late', 'overrunning', 'failing', 'lost', 'unknown')),
@@ -70,9 +71,11 @@ async function createAlerts(db: Kysely<unknown>): Promise<void> {
       declared jsonb,
       told_channels jsonb,
       kept_back text check (kept_back in ('opened', 'resolved')),
+      primary key (organization, id),
       unique (organization, automation_id, kind, occurrence, opened_at)
     )
   `.execute(db);
+  await sql`create index alerts_of_id on alerts (id)`.execute(db);
   await sql`create index alerts_open on alerts (organization, automation_id) where resolved_at is null`.execute(db);
   await sql`create index alerts_kept_back on alerts (organization, automation_id) where kept_back is not null`.execute(
     db,
@@ -81,14 +84,15 @@ async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await sql`create index alerts_resolved on alerts (resolved_at)`.execute(db);
   await sql`
     create table alert_notices (
-      alert_id uuid not null references alerts on delete cascade,
+      alert_id uuid not null,
       receiver text not null,
       organization text collate "C" not null,
       first_told_at timestamptz(3),
       resolved_told_at timestamptz(3),
       last_error text,
       known_as jsonb not null default '[]',
-      primary key (alert_id, receiver)
+      primary key (organization, alert_id, receiver),
+      foreign key (organization, alert_id) references alerts on delete cascade
     )
   `.execute(db);
   await sql`create index alert_notices_known on alert_notices (receiver, alert_id) where known_as <> '[]'`.execute(db);

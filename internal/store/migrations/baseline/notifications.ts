@@ -33,7 +33,7 @@ async function createChannels(db: Kysely<unknown>): Promise<void> {
 async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table deliveries (
-      id uuid primary key,
+      id uuid not null,
       sequence bigint generated always as identity,
       organization text collate "C" not null,
       automation_id uuid not null,
@@ -46,9 +46,11 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
       last_status integer,
       last_error text,
       delivered_at timestamptz(3),
-      given_up_at timestamptz(3)
+      given_up_at timestamptz(3),
+      primary key (organization, id)
     )
   `.execute(db);
+  await sql`create index deliveries_of_id on deliveries (id)`.execute(db);
   await sql`create index deliveries_newest on deliveries (organization, created_at, id)`.execute(db);
   await indexWaitingDeliveries(db);
   // Finds old deliveries to delete.

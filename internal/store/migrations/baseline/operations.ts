@@ -20,7 +20,8 @@ export async function createOperations(db: Kysely<unknown>): Promise<void> {
     create table retention_approvals (
       before date not null,
       approved_at timestamptz(3) not null default now(),
-      approved_by text not null default session_user
+      approved_by text not null default session_user,
+      primary key (before, approved_at, approved_by)
     )
   `.execute(db);
 }

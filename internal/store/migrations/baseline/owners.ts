@@ -16,7 +16,7 @@ async function createTokens(db: Kysely<unknown>): Promise<void> {
       organization text collate "C" not null,
       digest text collate "C" not null,
       name text not null,
-      kind text not null check (kind in ('write', 'read', 'ping')),
+      kind text not null check (kind in ('write', 'read', 'ping', 'manage')),
       last_four text not null,
       made_by text not null,
       made_at timestamptz(3) not null default now(),
@@ -34,9 +34,9 @@ async function createTokens(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Owners' requests to the controller, which verifies each by its id token and then forgets the
- * token. `token_keeper` has one row: the controller whose turn it is, and why it cannot write
- * tokens.
+ * Owners' requests to the controller, which verifies each by its proof and then forgets the proof.
+ * Only the controller can read a proof. `token_keeper` has one row: the controller whose turn it
+ * is, its public key, and why it cannot write tokens.
  */
 async function createTokenRequests(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -46,10 +46,10 @@ async function createTokenRequests(db: Kysely<unknown>): Promise<void> {
       act text not null check (act in ('issue', 'expire', 'revoke')),
       digest text collate "C" not null check (digest ~ '^[0-9a-f]{64}$'),
       name text not null default '',
-      kind text not null default 'write' check (kind in ('write', 'read', 'ping')),
+      kind text not null default 'write' check (kind in ('write', 'read', 'ping', 'manage')),
       last_four text not null default '',
       expires_at timestamptz(3),
-      id_token text,
+      proof text,
       requested_at timestamptz(3) not null default now(),
       done_at timestamptz(3),
       error text
@@ -62,7 +62,8 @@ async function createTokenRequests(db: Kysely<unknown>): Promise<void> {
       id boolean primary key default true check (id),
       holder uuid,
       until timestamptz(3),
-      problem text
+      problem text,
+      public_key text
     )
   `.execute(db);
   await sql`insert into token_keeper default values`.execute(db);

@@ -17,7 +17,6 @@ export interface Move {
 
 /**
  * What Postgres replicates of an organization, its record and its log, with the other key columns.
- * Triggers do not fire in the target, so `running_executions` is among them.
  */
 export const replicated = [
   { name: 'events', key: 'created_at, id' },

@@ -6,7 +6,7 @@ import { columnsOfBoth, readRows, writeRows, type CopiedTable } from './copied-r
 import type { Move } from './moved-tables.ts';
 
 /** The state of the controller, in an order that respects references. */
-const stateTables = [
+export const stateTables = [
   { name: 'automations', key: ['automation_id'] },
   { name: 'console_automations', key: ['automation_id'] },
   { name: 'console_channels', key: ['name'] },
@@ -72,7 +72,12 @@ async function copyState(here: Transaction<Tables>, { source, target, organizati
     await copyDeliveries(here, trx, deliveries, organization);
     await copyController(here, trx, organization);
     await sql`update automations set next_at = null where organization = ${organization}`.execute(trx);
-    await sql`update log_segments set id = default where organization = ${organization}`.execute(trx);
+    // Not by an update, whose new numbers could be those of rows that it has not reached yet.
+    await sql`
+      with waiting as (delete from log_segments where organization = ${organization} returning *)
+      insert into log_segments (organization, leaves, mac, refused)
+      select organization, leaves, mac, refused from waiting order by id
+    `.execute(trx);
   });
   return target.db;
 }
