@@ -1630,6 +1630,8 @@ CREATE POLICY everybody ON public.channels USING ((NOT COALESCE(pg_has_role((to_
 
 CREATE POLICY everybody ON public.console_automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
+CREATE POLICY everybody ON public.console_channels USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
+
 CREATE POLICY everybody ON public.deliveries USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
 CREATE POLICY everybody ON public.events USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
@@ -1680,6 +1682,8 @@ CREATE POLICY one_organization ON public.channels FOR SELECT TO runledger_reader
 
 CREATE POLICY one_organization ON public.console_automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
+CREATE POLICY one_organization ON public.console_channels FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
 CREATE POLICY one_organization ON public.deliveries FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.events FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
@@ -1702,11 +1706,15 @@ CREATE POLICY one_organization ON public.running_executions FOR SELECT TO runled
 
 CREATE POLICY reader_delete ON public.console_automations FOR DELETE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
+CREATE POLICY reader_delete ON public.console_channels FOR DELETE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
 CREATE POLICY reader_insert ON public.access_log FOR INSERT TO runledger_reader WITH CHECK (true);
 
 CREATE POLICY reader_insert ON public.acts FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (recorded_at IS NULL)));
 
 CREATE POLICY reader_insert ON public.console_automations FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_insert ON public.console_channels FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY reader_insert ON public.deliveries FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));
 
@@ -1715,6 +1723,8 @@ CREATE POLICY reader_insert ON public.log_acts FOR INSERT TO runledger_reader WI
 CREATE POLICY reader_insert ON public.log_segments FOR INSERT TO runledger_reader WITH CHECK ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY reader_update ON public.console_automations FOR UPDATE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY reader_update ON public.console_channels FOR UPDATE TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
 
