@@ -55,7 +55,11 @@ describe('the encoder of jobs', () => {
     const events = batch(4);
     const left = { without: [1, 3], withoutSum: hash('sha1', '1,3') };
     expect(await decode({ ...encodeJob(events), ...left })).to.deep.equal([events[0], events[2]]);
-    const damaged = [{ ...left, without: [1, 2] }, { without: [1, 3] }, { withoutSum: left.withoutSum }];
+    const damaged: Pick<JobData, 'without' | 'withoutSum'>[] = [
+      { ...left, without: [1, 2] },
+      { without: [1, 3] },
+      { withoutSum: left.withoutSum },
+    ];
     for (const list of damaged)
       expect(() => decode({ ...encodeJob(events), ...list })).to.throw(DamagedJob, 'checksum of the job');
   });
