@@ -1,7 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
 import { addressOf, longFailure, manyErrors } from '../../support/fleet/long-runs.ts';
 import { automationWith, declaredIn, executionWith, openAlertIn } from '../../support/some-execution.ts';
 import { ada, suiteBrowser } from '../../support/suite-browser.ts';
@@ -44,30 +43,6 @@ const ofOwners = new Set([
 
 describe('the console in a browser', () => {
   const suite = suiteBrowser();
-
-  before(async () => {
-    const name = 'The invoice robot of the finance department in Kuala Lumpur that runs at half past two';
-    const { db } = suite.database;
-    const digest = digestOf(name);
-    const refused = { digest, name, last_four: 'a8_Z', proof: null, done_at: new Date(), error: 'Nobody owns acme.' };
-    await db
-      .insertInto('token_requests')
-      .values({ id: crypto.randomUUID(), organization: 'acme', act: 'issue', ...refused })
-      .execute();
-    const access = {
-      at: new Date(),
-      subject: 'x',
-      name,
-      detail: `write token ${name}`,
-      address: '2001:db8::8a2e:370:7348',
-    };
-    await db
-      .insertInto('access_log')
-      .values({ organization: 'acme', action: 'issued', ...access })
-      .execute();
-    const tags = ['nightly', 'a-rather-long-tag-that-somebody-has-made'];
-    await db.updateTable('automations').set({ owner: name, tags }).where('organization', '=', 'acme').execute();
-  });
 
   const screens: Record<string, () => Promise<string>> = {
     Overview: () => Promise.resolve('/o/acme/'),
