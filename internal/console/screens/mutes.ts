@@ -115,7 +115,7 @@ function noMute(organization: string): Html {
 function list(all: readonly Act[], isOwner: boolean, visit: Visit, { site }: Console, nameOf: NameOfAutomation): Html {
   const end = (mute: Act): Html =>
     html`<form method="post" action="${site.of(visit.organization, `mutes/${mute.id}/end`)}">
-      ${formIdField()}<button class="button small" aria-label="End the mute: ${mute.note}">End now</button>
+      ${formIdField()}<button class="button small" aria-label="End now: ${mute.note}">End now</button>
     </form>`;
   return html`<ul class="list mutes">
     ${all.map((mute) => html`<li>${muteWords(mute, visit, site, nameOf)} ${isOwner && end(mute)}</li>`)}

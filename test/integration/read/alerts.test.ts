@@ -70,6 +70,7 @@ describe('GET /v1/alerts/', () => {
       opened_at: '2026-11-20T12:00:00.000Z',
       resolved_at: null,
       resolved_reason: null,
+      acknowledged: null,
       notices: [
         {
           receiver: 'alertmanager http://am-1:9093',

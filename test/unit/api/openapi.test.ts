@@ -65,6 +65,8 @@ describe('openapi.yaml', () => {
       '/v1/tokens/': ['get', 'post'],
       '/v1/tokens/{token_id}/': ['get', 'delete'],
       '/v1/tokens/{token_id}/rotate/': ['post'],
+      '/v1/mutes/': ['get'],
+      '/v1/acts/': ['post'],
     });
     expect(security).to.deep.equal([{ token: [] }, { bearer: [] }]);
     expect(components.securitySchemes['token']).to.include({ type: 'apiKey', in: 'header', name: 'token' });
