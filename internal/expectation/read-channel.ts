@@ -39,7 +39,7 @@ export interface ChannelSpec {
   secretRef: string;
   /** If empty, all kinds about automations. */
   kinds: string[];
-  filter: { automations?: string[]; owners?: string[] };
+  filter: { automations?: string[]; owners?: string[]; tags?: string[] };
   quietHours: QuietHours | null;
 }
 
@@ -126,11 +126,12 @@ function readKinds(fields: Fields): string[] {
 
 function readFilter(fields: Fields): ChannelSpec['filter'] {
   const filter = fields.group('filter');
-  filter?.only(['automations', 'owners']);
+  filter?.only(['automations', 'owners', 'tags']);
   const automations = filter?.texts('automations', 500, 36);
   for (const id of automations ?? []) if (!isUuid(id)) filter?.problem('automations', `${id} is not a UUID`);
   const owners = filter?.texts('owners', 100, 200);
-  return { ...(automations && { automations }), ...(owners && { owners }) };
+  const tags = filter?.texts('tags', 20, 50);
+  return { ...(automations && { automations }), ...(owners && { owners }), ...(tags && { tags }) };
 }
 
 function readQuietHours(fields: Fields): QuietHours | null {

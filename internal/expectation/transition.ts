@@ -23,6 +23,7 @@ export interface AlertedAutomation {
   name: string;
   displayName: string;
   owner: string;
+  tags: string[];
   links: readonly AutomationLink[];
   alertLabels: Readonly<Record<string, string>>;
 }

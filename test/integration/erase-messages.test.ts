@@ -9,7 +9,15 @@ import { eachDatabase } from '../support/store.ts';
 
 const automationId = '0190a0b0-0000-7000-8000-000000000001';
 const links = new ConsoleLinks(undefined);
-const nightly = { namespace: 'a', name: 'nightly', displayName: 'Nightly', owner: '', links: [], alertLabels: {} };
+const nightly = {
+  namespace: 'a',
+  name: 'nightly',
+  displayName: 'Nightly',
+  owner: '',
+  tags: [],
+  links: [],
+  alertLabels: {},
+};
 
 describe('erase, of alerts and notifications', () => {
   const database = eachDatabase();

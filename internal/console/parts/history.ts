@@ -1,3 +1,4 @@
+import { consoleNamespace } from '../../expectation/read-automation.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { Alert, Notice } from '../../record/alert.ts';
 import type { Delivery } from '../../record/delivery.ts';
@@ -69,6 +70,11 @@ function told({ receiver, told_at, resolved_told_at, error }: Notice, now: numbe
   </span>`;
 }
 
+/** A channel as people know it: one of the console has no namespace. */
+export function shownChannel(channel: string): string {
+  return channel.startsWith(`${consoleNamespace}/`) ? channel.slice(consoleNamespace.length + 1) : channel;
+}
+
 /** Deliveries to channels, and whether they arrived. */
 export function deliveryTable(
   deliveries: readonly Delivery[],
@@ -92,7 +98,7 @@ export function deliveryTable(
         (delivery) =>
           html`<tr data-row>
             <td>${result(delivery, now)}</td>
-            <td><bdi>${delivery.channel}</bdi></td>
+            <td><bdi>${shownChannel(delivery.channel)}</bdi></td>
             <td class="mono">${delivery.kind}</td>
             ${nameOf && html`<td>${delivery.kind !== 'test' && html`<a class="row-link" href="${site.automation(organization, delivery.automation)}"><bdi>${nameOf(delivery.automation) ?? shortenUuid(delivery.automation)}</bdi></a>`}</td>`}
             <td>${age(delivery.created_at, now)}</td>

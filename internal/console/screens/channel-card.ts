@@ -1,5 +1,6 @@
 import { html, type Html } from '../../kit/html/html.ts';
 import type { ChannelState } from '../../record/delivery.ts';
+import { shownChannel } from '../parts/history.ts';
 import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import type { Site } from '../site.ts';
@@ -54,7 +55,7 @@ export function channelList(
           `channels/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/test`,
         );
         return html`<li>
-          <strong><bdi>${namespace}/${name}</bdi></strong>
+          <strong><bdi>${shownChannel(`${namespace}/${name}`)}</bdi></strong>
           <span class="quiet"
             >${typeNames[type] ?? type}${to !== '' && html` to <bdi>${to}</bdi>`}:
             ${kinds.length === 0 ? 'everything about automations' : kinds.join(', ')}</span

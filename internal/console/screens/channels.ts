@@ -85,13 +85,17 @@ function specOf(given: Form): object {
       .split(',')
       .map((text) => text.trim())
       .filter((text) => text !== '');
-  const [automations, owners, kinds] = [list('automations'), names('owners'), list('kinds')];
+  const [automations, owners, tags, kinds] = [list('automations'), names('owners'), names('tags'), list('kinds')];
   const quiet = { from: given('from'), to: given('to'), timeZone: given('zone') };
   return {
     type,
     ...(type === 'email' ? { to: list('mail') } : { secretRef: { name: 'console' } }),
     kinds,
-    filter: { ...(automations.length > 0 && { automations }), ...(owners.length > 0 && { owners }) },
+    filter: {
+      ...(automations.length > 0 && { automations }),
+      ...(owners.length > 0 && { owners }),
+      ...(tags.length > 0 && { tags }),
+    },
     ...((quiet.from !== '' || quiet.to !== '') && { quietHours: { ...quiet, timeZone: quiet.timeZone || 'UTC' } }),
   };
 }
@@ -123,7 +127,12 @@ async function show(visit: Visit, console: Console, { texts, faults = [] }: Show
     ${visit.proof === undefined && loginAgainNotice(visit, console)}
     <section class="card" id="channels" aria-label="Channels" ${waiting.length > 0 && again}>
       ${all.length + waiting.length === 0 ? noChannel(visit) : channelList(all, undefined, visit, console.site, (channel) => removeButton(channel, visit, console))}
-      ${waiting.map(({ name, type }) => html`<p class="fine" role="status">${typeNames[type]} <bdi>${name}</bdi>: being set up …</p>`)}
+      ${waiting.map(
+        ({ name, type }) =>
+          html`<p class="fine" role="status">
+            <span>${typeNames[type]} <bdi>${name}</bdi>: being set up …</span>
+          </p>`,
+      )}
     </section>
     ${visit.proof !== undefined && newForm(visit, console, texts, faults.length > 0)}
     ${
@@ -184,6 +193,7 @@ function newForm({ organization }: Visit, { site }: Console, texts: Form, isOpen
       <summary>It hears every alert, at any hour. Choose less …</summary>
       <div class="fields">
         ${field('Owners', input('owners', 'Finance, Warehouse'), 'Of the automations. Empty: all.')}
+        ${field('Tags', input('tags', 'nightly, finance'), 'Of which the automations have one or more. Empty: all.')}
         ${field('Automations', input('automations'), 'Their ids. Empty: all.')}
         ${field('Kinds', input('kinds', 'automation.missing, automation.resolved'), html`Of ${channelKinds.join(', ')}. Empty: every kind about automations.`)}
         ${field('Quiet from', input('from', '22:00'), 'Messages wait until the end of these hours.')}

@@ -1,3 +1,4 @@
+import type { ChannelSpec } from '../../expectation/read-channel.ts';
 import type { Selectable } from '../../store/sql.ts';
 import type { ChannelsTable } from '../../store/tables/channels-table.ts';
 
@@ -8,6 +9,7 @@ export interface Subject {
   automationId: string;
   /** Undefined if the automation is not declared. */
   owner: string | undefined;
+  tags?: readonly string[] | undefined;
 }
 
 /**
@@ -15,13 +17,13 @@ export interface Subject {
  * that names no kinds asks for all about automations and for none about executions.
  */
 export function asksFor(channel: Channel, kinds: readonly string[], subject: Subject): boolean {
-  return kinds.every((kind) => asksForKind(channel, kind)) && passes(channel.filter, subject);
+  return kinds.every((kind) => asksForKind(channel, kind)) && passes(filterOf(channel), subject);
 }
 
-/** True if the channel asks for these kinds about this automation while one of its owners has it. */
-export function asksForOfOwner(channel: Channel, kinds: readonly string[], automationId: string): boolean {
-  const { owners = [] } = Object(channel.filter) as { owners?: string[] };
-  return owners.slice(0, 1).some((owner) => asksFor(channel, kinds, { automationId, owner }));
+/** True if the channel asks for these kinds about this automation with another owner or other tags. */
+export function mayHaveAskedFor(channel: Channel, kinds: readonly string[], automationId: string): boolean {
+  const { owners, tags } = filterOf(channel);
+  return (owners ?? tags) !== undefined && asksFor(channel, kinds, { automationId, owner: owners?.[0], tags });
 }
 
 /** True if the channel was notified when this alert opened and asks for ends. */
@@ -34,8 +36,13 @@ function asksForKind({ kinds }: Channel, kind: string): boolean {
   return kinds.length === 0 ? kind.startsWith('automation.') : kinds.includes(kind);
 }
 
-function passes(filter: unknown, { automationId, owner }: Subject): boolean {
-  const { automations, owners } = Object(filter) as { automations?: string[]; owners?: string[] };
+function filterOf({ filter }: Channel): ChannelSpec['filter'] {
+  return Object(filter) as ChannelSpec['filter'];
+}
+
+function passes({ automations, owners, tags }: ChannelSpec['filter'], subject: Subject): boolean {
+  const { automationId, owner } = subject;
   const isNamed = automations?.some((id) => id.toLowerCase() === automationId) ?? true;
-  return isNamed && (owners === undefined || (owner !== undefined && owners.includes(owner)));
+  const isOwned = owners === undefined || (owner !== undefined && owners.includes(owner));
+  return isNamed && isOwned && (tags?.some((tag) => subject.tags?.includes(tag)) ?? true);
 }

@@ -4,7 +4,7 @@ import type { Selectable } from '../../store/sql.ts';
 
 type Declared = Pick<
   Selectable<AutomationsTable>,
-  'namespace' | 'name' | 'display_name' | 'owner' | 'links' | 'alert_labels'
+  'namespace' | 'name' | 'display_name' | 'owner' | 'tags' | 'links' | 'alert_labels'
 >;
 
 /** What people declared about an automation, from its row. */
@@ -14,6 +14,7 @@ export function declaredOf(row: Declared): AlertedAutomation {
     name: row.name,
     displayName: row.display_name,
     owner: row.owner,
+    tags: row.tags,
     links: row.links as AlertedAutomation['links'],
     alertLabels: row.alert_labels as AlertedAutomation['alertLabels'],
   };

@@ -9,7 +9,7 @@ import { executionSteps, type ExecutionStep, type StepsUntil } from './execution
 import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
 import { Mutes } from '../mutes.ts';
-import { asksFor, asksForOfOwner, type Channel } from './channel-choice.ts';
+import { asksFor, mayHaveAskedFor, type Channel } from './channel-choice.ts';
 
 /** Approximate maximum of steps and messages per organization and tick; the next tick continues. */
 const mostSteps = 5_000;
@@ -115,7 +115,7 @@ async function enqueueOf(
     last = step.at;
     const { automationId, state } = step;
     const automation = automations.get(automationId);
-    const subject = { automationId, owner: automation?.owner };
+    const subject = { automationId, owner: automation?.owner, tags: automation?.tags };
     if (mutes.until({ organization, automationId }, step.at.getTime()) !== undefined) continue;
     const kind = `execution.${state}`;
     const event = executionEvent(step, organization, automation, links);
@@ -123,7 +123,7 @@ async function enqueueOf(
       const message = { channel, automationId, event };
       if (asksFor(channel, [kind], subject)) {
         messages.push(state === 'started' ? { ...message, id: startId(channel, step) } : message);
-      } else if (state !== 'started' && asksForOfOwner(channel, [kind, 'execution.started'], automationId)) {
+      } else if (state !== 'started' && mayHaveAskedFor(channel, [kind, 'execution.started'], automationId)) {
         messages.push(message);
         starts.set(message, startId(channel, step));
       }

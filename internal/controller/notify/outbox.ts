@@ -49,7 +49,7 @@ async function enqueueAlerts(
   const messages = transitions.flatMap((transition) => {
     const { alert, automation, change, toldChannels = [] } = transition;
     const own = channels.filter(({ organization }) => organization === alert.organization);
-    const subject = { automationId: alert.automationId, owner: automation?.owner };
+    const subject = { automationId: alert.automationId, owner: automation?.owner, tags: automation?.tags };
     // A channel that was notified of the start is notified of the end, whatever is declared by now.
     const isTold = own.filter((channel) =>
       change === 'opened' ? asksFor(channel, [`automation.${alert.kind}`], subject) : wasTold(channel, toldChannels),

@@ -35,7 +35,7 @@ type Row = Selectable<AlertsTable> & { known_as: Labels[] | null } & (
  */
 export async function alertsToTell(db: Database, receiver: string): Promise<ToldAlert[]> {
   const { rows } = await sql<Row>`
-    select a.*, m.namespace, m.name, m.display_name, m.owner, m.links, m.alert_labels, m.expect, n.known_as
+    select a.*, m.namespace, m.name, m.display_name, m.owner, m.tags, m.links, m.alert_labels, m.expect, n.known_as
     from (
       select id from alerts where resolved_at is null and kind <> 'late' and kept_back is null
       union

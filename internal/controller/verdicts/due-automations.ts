@@ -123,7 +123,7 @@ export async function readAutomations(
       exists (
         select from known_organizations o where o.organization = automations.organization and o.silent
       ) as silent,
-      jsonb_build_object('namespace', namespace, 'name', name, 'displayName', display_name, 'owner', owner,
+      jsonb_build_object('namespace', namespace, 'name', name, 'displayName', display_name, 'owner', owner, 'tags', tags,
         'links', links, 'alertLabels', alert_labels) as declared
     from automations join unnest(
       ${keys.map((key) => key.organization)}::text[], ${keys.map((key) => key.automation_id)}::uuid[]

@@ -195,6 +195,10 @@ describe('channels', () => {
       kinds: ['automation.failing', 'automation.resolved'],
     });
     await declareChannel(db, { url: suite.receiver.url, name: 'sales', filter: { owners: ['sales'] } });
+    for (const [name, tag] of Object.entries({ nightly: 'nightly', weekly: 'weekly' })) {
+      const kinds = ['automation.missing'];
+      await declareChannel(db, { url: suite.receiver.url, name, kinds, filter: { tags: ['month-end', tag] } });
+    }
     await declareChannel(db, { url: suite.receiver.url, name: 'other', filter: { automations: [none] } });
     await declareChannel(db, {
       url: suite.receiver.url,
@@ -205,6 +209,7 @@ describe('channels', () => {
       transition('opened'),
       transition('resolved', { told: ['all', 'this', 'gone'] }),
       transition('opened', { owner: 'sales', kind: 'failing' }),
+      transition('opened', { tags: ['finance', 'nightly'] }),
     ]);
     const sent = (await deliveries()).map((row) => `${row.channel_name} ${String(row.event['type'])}`);
     const type = (kind: string): string => `dev.runledger.automation.${kind}`;
@@ -213,6 +218,7 @@ describe('channels', () => {
         ...['all', 'this'].flatMap((name) => ['missing', 'resolved', 'failing'].map((kind) => `${name} ${type(kind)}`)),
         `failing ${type('failing')}`,
         `sales ${type('failing')}`,
+        ...['all', 'this', 'nightly'].map((name) => `${name} ${type('missing')}`),
       ].sort(),
     );
   });

@@ -81,7 +81,13 @@ describe('channels that owners make in the console', () => {
       },
     };
   };
-  const chat = () => ({ name: 'billing-chat', type: 'slack', url: `${receiver.url}-secret`, owners: 'Finance' });
+  const chat = () => ({
+    name: 'billing-chat',
+    type: 'slack',
+    url: `${receiver.url}-secret`,
+    owners: 'Finance',
+    tags: 'nightly, SAP',
+  });
 
   it('are encrypted for the controller, told a test, shown with the answer, in Activity, and removed', async () => {
     await using controller = await startController();
@@ -94,7 +100,7 @@ describe('channels that owners make in the console', () => {
     await controller.tick();
     const row = await suite.database.db.selectFrom('channels').selectAll().executeTakeFirstOrThrow();
     expect(row).to.deep.include({ namespace: 'runledger.console', name: 'billing-chat', type: 'slack', url: '' });
-    expect(row.filter).to.deep.equal({ owners: ['Finance'] });
+    expect(row.filter).to.deep.equal({ owners: ['Finance'], tags: ['nightly', 'SAP'] });
     const page = (await browser.get(path, html)).body;
     expect(page).to.include('billing-chat').and.not.to.include('-secret');
     expect(page).to.not.include('being set up');

@@ -90,9 +90,14 @@ export async function declareChannel(
 /** A change of an alert of `acme`. `told`: the channels that heard of its beginning. */
 export function transition(
   change: Transition['change'],
-  given: Partial<Transition['alert']> & { name?: string; owner?: string; told?: readonly string[] } = {},
+  given: Partial<Transition['alert']> & {
+    name?: string;
+    owner?: string;
+    tags?: string[];
+    told?: readonly string[];
+  } = {},
 ): Transition {
-  const { name = declared.name, owner = declared.owner, told = [], ...alert } = given;
+  const { name = declared.name, owner = declared.owner, tags = [], told = [], ...alert } = given;
   const openedAt = Date.now() - 60_000;
   return {
     change,
@@ -109,7 +114,7 @@ export function transition(
       resolvedReason: change === 'resolved' ? 'It started at 03:30.' : undefined,
       ...alert,
     },
-    automation: { ...declared, name, owner },
+    automation: { ...declared, name, owner, tags },
     ...(change === 'resolved' && { toldChannels: told.map((name) => [declared.namespace, name] as const) }),
   };
 }
