@@ -840,6 +840,7 @@ WITH (fillfactor='50');
 CREATE TABLE public.moved_organizations (
     organization text NOT NULL COLLATE pg_catalog."C",
     target text NOT NULL,
+    under_way boolean DEFAULT false NOT NULL,
     closed boolean DEFAULT false NOT NULL,
     copied boolean DEFAULT false NOT NULL
 );

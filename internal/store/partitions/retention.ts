@@ -8,6 +8,7 @@ import { deleteOldLetters, noteApproval, noteExpiry } from './retention-acts.ts'
 import { withDaysInError } from '../error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
+import { isOnMove } from '../organizations/here.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
 /**
@@ -133,7 +134,7 @@ async function expireAll(
   return missing === undefined ? undefined : { partitions: past.length - droppable.length, reason: missing };
 }
 
-/** Resolves with the reason if the partition stays because its number of rows has changed. */
+/** Resolves with the reason if the partition stays: its number of rows has changed, or a move began. */
 async function expire(
   db: Database,
   macKey: MacKey | undefined,
@@ -144,6 +145,10 @@ async function expire(
   await withDaysInError(partition, () =>
     withMaintenanceLock(db, async (trx, present) => {
       if (!present.some(({ name }) => name === partition.name)) return;
+      if (await isOnMove(trx)) {
+        reason = 'an organization is on a move';
+        return;
+      }
       if (rows !== undefined && rows !== (await countLocked(trx, partition))) {
         reason = `${partition.name} has got further events`;
         return;
