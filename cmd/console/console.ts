@@ -104,6 +104,7 @@ export function createConsole(
     tokens: desk,
     automations,
     channels: {
+      list: (organization) => channels.list(organization),
       seal: async (address) => {
         const key = await channels.publicKey();
         return key && sealAddress(address, key);

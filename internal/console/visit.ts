@@ -53,6 +53,7 @@ export interface Console {
   } & ManageOptions['automations'];
   /** The channels that owners make. */
   channels: {
+    list(organization: string): Promise<{ name: string; type: string }[]>;
     /** Encrypts an address for the controller; undefined if none has published a key. */
     seal(address: { organization: string; name: string; url: string; token: string }): Promise<string | undefined>;
     make(organization: string, channel: { name: string; spec: object; sealed: string | null }): Promise<boolean>;

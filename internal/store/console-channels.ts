@@ -25,6 +25,18 @@ export class ConsoleChannels {
     return rows[0]?.public_key;
   }
 
+  /** Those of an organization; a controller takes over what has changed at its next tick. */
+  list(organization: string): Promise<{ name: string; type: string }[]> {
+    return this.#within(organization, (trx) =>
+      trx
+        .selectFrom('console_channels')
+        .select(['name', sql<string>`spec ->> 'type'`.as('type')])
+        .where('organization', '=', organization)
+        .orderBy('name')
+        .execute(),
+    );
+  }
+
   /** Makes a channel. Resolves with false if the name is taken, or the bound is reached. */
   async make(organization: string, { name, spec, sealed }: { name: string; spec: object; sealed: string | null }) {
     const insert = sql`

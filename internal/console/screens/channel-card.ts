@@ -11,6 +11,17 @@ const words = {
   gone: 'There is no such channel any more.',
 } as const;
 
+/** What each type of channel is called. */
+export const typeNames: Record<string, string> = {
+  webhook: 'Webhook',
+  email: 'Mail',
+  slack: 'Slack',
+  teams: 'Microsoft Teams',
+  googlechat: 'Google Chat',
+  discord: 'Discord',
+  ntfy: 'ntfy',
+};
+
 type Place = Pick<Visit, 'organization' | 'now'>;
 
 /** The channels of the organization, each with a button that sends a test. */
@@ -45,7 +56,8 @@ export function channelList(
         return html`<li>
           <strong><bdi>${namespace}/${name}</bdi></strong>
           <span class="quiet"
-            >${type} <bdi>${to}</bdi>, ${kinds.length === 0 ? 'all kinds about automations' : kinds.join(', ')}</span
+            >${typeNames[type] ?? type}${to !== '' && html` to <bdi>${to}</bdi>`}:
+            ${kinds.length === 0 ? 'everything about automations' : kinds.join(', ')}</span
           >
           ${
             failing_since === null

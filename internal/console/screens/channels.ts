@@ -7,20 +7,13 @@ import { field, malformed, readForm, type Form } from '../forms.ts';
 import { deliveryTable } from '../parts/history.ts';
 import { readNames } from '../names.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
-import { channelList } from './channel-card.ts';
+import { channelList, typeNames } from './channel-card.ts';
 import { answerSettings, loginAgainNotice } from './settings.ts';
 
 const path = 'settings/channels';
 
 /** What people can be told by; a program's channel is a resource, since its keys are too. */
-const types = {
-  email: 'Mail',
-  slack: 'Slack',
-  teams: 'Microsoft Teams',
-  googlechat: 'Google Chat',
-  discord: 'Discord',
-  ntfy: 'ntfy',
-} as const;
+const types = channelTypes.filter((type) => type !== 'webhook');
 
 /** Newest deliveries on the page. */
 const listed = 20;
@@ -68,6 +61,7 @@ export const removeChannel: Screen = {
   path: '/settings/channels/:name/remove',
   method: 'POST',
   owner: true,
+  recent: true,
   answer: async (visit, console) => {
     const [, name = ''] = visit.ctx['captures'] as string[];
     if (await console.channels.remove(visit.organization, name)) await visit.note('revoked', `channel ${name}`);
@@ -109,21 +103,29 @@ interface Shown {
 
 async function show(visit: Visit, console: Console, { texts, faults = [] }: Shown): Promise<void> {
   const { organization } = visit;
-  const [all, deliveries, nameOfId] = await Promise.all([
+  const [known, made, deliveries, nameOfId] = await Promise.all([
     console.record.listChannels(organization),
+    console.channels.list(organization),
     console.record.listDeliveries(organization, listed),
     readNames(visit, console),
   ]);
+  const isOfConsole = ({ namespace }: ChannelState) => namespace === consoleNamespace;
+  const all = known.filter((channel) => !isOfConsole(channel) || made.some(({ name }) => name === channel.name));
+  const waiting = made.filter(({ name }) => !known.some((channel) => isOfConsole(channel) && channel.name === name));
+  const place = console.site.of(organization, path);
+  const again = html`hx-get="${place}" hx-select="#channels" hx-trigger="load delay:1s" hx-swap="outerHTML"`;
   const body = html`${
       faults.length > 0 &&
       html`<ul class="faults" role="alert">
         ${faults.map((fault) => html`<li>${fault}</li>`)}
       </ul>`
     }
-    ${visit.proof === undefined ? loginAgainNotice(visit, console) : newForm(visit, console, texts)}
-    <section class="card" aria-label="Channels">
-      ${all.length === 0 ? noChannel(visit) : channelList(all, undefined, visit, console.site, (channel) => removeButton(channel, visit, console))}
+    ${visit.proof === undefined && loginAgainNotice(visit, console)}
+    <section class="card" id="channels" aria-label="Channels" ${waiting.length > 0 && again}>
+      ${all.length + waiting.length === 0 ? noChannel(visit) : channelList(all, undefined, visit, console.site, (channel) => removeButton(channel, visit, console))}
+      ${waiting.map(({ name, type }) => html`<p class="fine" role="status">${typeNames[type]} <bdi>${name}</bdi>: being set up …</p>`)}
     </section>
+    ${visit.proof !== undefined && newForm(visit, console, texts, faults.length > 0)}
     ${
       deliveries.length > 0 &&
       html`<section class="card" aria-labelledby="deliveries-title">
@@ -134,8 +136,12 @@ async function show(visit: Visit, console: Console, { texts, faults = [] }: Show
   answerSettings(visit, console, { title: 'Channels', path, body, status: faults.length > 0 ? 400 : 200 });
 }
 
-function removeButton({ namespace, name }: ChannelState, { organization }: Visit, { site }: Console): Html | false {
-  if (namespace !== consoleNamespace) return false;
+function removeButton(
+  { namespace, name }: ChannelState,
+  { organization, proof }: Visit,
+  { site }: Console,
+): Html | false {
+  if (namespace !== consoleNamespace || proof === undefined) return false;
   return html`<form method="post" action="${site.of(organization, `${path}/${encodeURIComponent(name)}/remove`)}">
     <button class="danger" aria-label="Remove ${name}">Remove</button>
   </form>`;
@@ -144,11 +150,11 @@ function removeButton({ namespace, name }: ChannelState, { organization }: Visit
 function noChannel({ organization }: Visit): Html {
   return html`<div class="empty">
     <h2>Nobody is told yet</h2>
-    <p>Make a channel above, and ${organization} hears of each alert and of its end.</p>
+    <p>Make a channel, and ${organization} hears of each alert and of its end.</p>
   </div>`;
 }
 
-function newForm({ organization }: Visit, { site }: Console, texts: Form): Html {
+function newForm({ organization }: Visit, { site }: Console, texts: Form, isOpen: boolean): Html {
   const input = (name: string, placeholder = '', type = 'text'): Html =>
     html`<input
       name="${name}"
@@ -160,25 +166,31 @@ function newForm({ organization }: Visit, { site }: Console, texts: Form): Html 
     />`;
   const option = (value: string, words: Content): Html =>
     html`<option value="${value}" ${texts('type') === value && html`selected`}>${words}</option>`;
-  const known = channelTypes.filter((type): type is keyof typeof types => type in types);
   return html`<form class="card padded fields" method="post" action="${site.of(organization, path)}">
+    <h2>New channel</h2>
     ${field('Name', html`<input name="name" value="${texts('name')}" required maxlength="63" placeholder="billing-chat" autocomplete="off" />`)}
     ${field(
       'Type',
       html`<select name="type">
-        ${known.map((type) => option(type, types[type]))}
+        ${types.map((type) => option(type, typeNames[type]))}
       </select>`,
     )}
-    ${field('Mail addresses', input('mail', 'ana@example.com, ben@example.com'), 'For mail.')}
-    ${field('Address of the chat', input('url', 'https://', 'password'), 'That of the incoming webhook, or of the ntfy topic. It is encrypted here and never shown again.')}
-    ${field('Token', input('token', '', 'password'), 'For a protected topic of ntfy.')}
-    <h2>What it hears</h2>
-    ${field('Owners', input('owners', 'Finance, Warehouse'), 'Of the automations. Empty: all.')}
-    ${field('Automations', input('automations'), 'Their ids. Empty: all.')}
-    ${field('Kinds', input('kinds', 'automation.missing, automation.resolved'), html`Of ${channelKinds.join(', ')}. Empty: every kind about automations.`)}
-    ${field('Quiet from', input('from', '22:00'), 'Messages wait until the end of these hours.')}
-    ${field('Quiet to', input('to', '07:00'))}
-    ${field('Time zone', input('zone', 'Europe/Madrid'), 'Of these; UTC unless set.')}
+    <div class="of-mail">${field('Mail addresses', input('mail', 'ana@example.com, ben@example.com'))}</div>
+    <div class="of-chat">
+      ${field('Address', input('url', 'https://', 'password'), 'That of the incoming webhook, or of the ntfy topic. It is encrypted here and never shown again.')}
+    </div>
+    <div class="of-ntfy">${field('Token', input('token', '', 'password'), 'For a protected topic.')}</div>
+    <details ${isOpen && html`open`}>
+      <summary>It hears every alert, at any hour. Choose less …</summary>
+      <div class="fields">
+        ${field('Owners', input('owners', 'Finance, Warehouse'), 'Of the automations. Empty: all.')}
+        ${field('Automations', input('automations'), 'Their ids. Empty: all.')}
+        ${field('Kinds', input('kinds', 'automation.missing, automation.resolved'), html`Of ${channelKinds.join(', ')}. Empty: every kind about automations.`)}
+        ${field('Quiet from', input('from', '22:00'), 'Messages wait until the end of these hours.')}
+        ${field('Quiet to', input('to', '07:00'))}
+        ${field('Time zone', input('zone', 'Europe/Madrid'), 'Of these; UTC unless set.')}
+      </div>
+    </details>
     <button class="primary">Make a channel</button>
   </form>`;
 }

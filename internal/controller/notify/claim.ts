@@ -1,6 +1,6 @@
 import type { Database } from '../../store/database.ts';
 import { sql } from '../../store/sql.ts';
-import { dueOfChannel, inLine } from './park.ts';
+import { dueOfChannel, inLine, stillWaiting } from './park.ts';
 import type { Told } from './told-message.ts';
 import type { ChannelsTable } from '../../store/tables/channels-table.ts';
 
@@ -57,6 +57,12 @@ export interface ClaimOptions {
 const mostTogether = sql.lit(20_000);
 const mostNamed = sql.lit(10);
 
+const goodNews = sql.join(
+  ['automation.resolved', 'execution.succeeded', 'execution.started', 'test'].map((kind) =>
+    sql.lit(`dev.runledger.${kind}`),
+  ),
+);
+
 /**
  * Claims due deliveries, for any number of processes. A claim moves the time of the next attempt,
  * so no transaction stays open during the attempt, and a process that dies holds nothing. Only the
@@ -64,7 +70,8 @@ const mostNamed = sql.lit(10);
  * delivery, after its circuit closes. Concurrent processes get different deliveries: each skips the
  * rows that another one has locked.
  *
- * People are told of everything that is due in one message, and hear no other until it has ended.
+ * People are told of everything that is due in one message, and hear no other until it has ended: a
+ * claim closes their channel and writes no delivery, so it is as quick for thousands as for one.
  *
  * Organizations take turns: the one with the fewest attempts in progress is next, and within it the
  * channel with the fewest.
@@ -104,7 +111,7 @@ export async function claimDue(db: Database, { slots, underWay, quiet = [], leas
         select d.* from (${dueOfChannel}) d
         cross join lateral (select e.id from deliveries e where ${inLine} order by e.sequence limit 1) oldest
         cross join lateral (
-          select from deliveries e where e.id = d.id and e.delivered_at is null and e.given_up_at is null
+          select from deliveries e where (e.organization, e.id) = (w.organization, d.id) and ${stillWaiting}
             and e.next_attempt_at <= now() for update skip locked
         ) locked
         where oldest.id = d.id limit ${slots.ofChannel}::integer
@@ -118,31 +125,38 @@ export async function claimDue(db: Database, { slots, underWay, quiet = [], leas
     ), chosen as (
       select id, organization, namespace, name, type from numbered
       where slot <= ${slots.shared}::integer or (turn = 1 and slot <= ${slots.total}::integer)
-    ), together as (
-      select d.id from chosen w cross join lateral (
-        select d.id from deliveries d
-        where (d.organization, d.channel_namespace, d.channel_name) = (w.organization, w.namespace, w.name)
-          and d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
-        order by d.next_attempt_at, d.sequence limit ${mostTogether}
-      ) d
-      where w.type <> 'webhook'
     ), claimed as (
       update deliveries set attempts = attempts + 1, next_attempt_at = ${lease}
-      where id = any(array(select id from chosen union select id from together))
-      returning id, organization, automation_id, channel_namespace as namespace, channel_name as name, event, attempts, sequence
+      where id = any(array(select id from chosen where type = 'webhook'))
+      returning organization, channel_namespace as namespace, channel_name as name, array[id] as ids,
+        attempts, 1 as count, 0 as good, jsonb_build_array(event) as events, automation_id
     ), closed as (
       update channels w set open_until = ${lease} from chosen c
       where (w.organization, w.namespace, w.name) = (c.organization, c.namespace, c.name)
         and (w.failing_since is not null or w.type <> 'webhook')
+    ), together as (
+      select w.organization, w.namespace, w.name, told.*, named.* from chosen w
+      cross join lateral (
+        select array_agg(d.id order by d.sequence) as ids, max(d.attempts) + 1 as attempts,
+          count(*)::integer as count, (count(*) filter (where d.is_good))::integer as good
+        from (
+          select d.id, d.sequence, d.attempts, d.event ->> 'type' in (${goodNews}) as is_good
+          from deliveries d
+          where (d.organization, d.channel_namespace, d.channel_name) = (w.organization, w.namespace, w.name)
+            and d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
+          order by d.next_attempt_at, d.sequence limit ${mostTogether}
+        ) d
+      ) told
+      cross join lateral (
+        select jsonb_agg(d.event order by d.sequence) as events,
+          (array_agg(d.automation_id order by d.sequence))[1] as automation_id
+        from deliveries d where d.id = any(told.ids[1:${mostNamed}])
+      ) named
+      where w.type <> 'webhook'
     )
-    select (array_agg(c.id order by c.sequence))[1] as id, array_agg(c.id order by c.sequence)::text[] as ids,
-      (array_agg(c.automation_id order by c.sequence))[1] as automation_id, w.organization, w.namespace, w.name,
-      w.type, w.url, w."to", w.allow_private, to_jsonb((array_agg(c.event order by c.sequence))[1:${mostNamed}]) as events,
-      count(*)::integer as count, max(c.attempts) as attempts,
-      (count(*) filter (where c.event ->> 'type' in ('dev.runledger.automation.resolved', 'dev.runledger.execution.succeeded',
-        'dev.runledger.execution.started', 'dev.runledger.test')))::integer as good
-    from claimed c join channels w using (organization, namespace, name)
-    group by case when w.type = 'webhook' then c.id end, w.organization, w.namespace, w.name
+    select told.ids[1] as id, told.ids::text[], automation_id, organization, namespace, name, w.type, w.url, w."to",
+      w.allow_private, told.events, told.count, told.attempts, told.good
+    from (select * from claimed union all select * from together) told join channels w using (organization, namespace, name)
   `.execute(db);
   return rows;
 }

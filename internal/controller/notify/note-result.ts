@@ -1,8 +1,8 @@
 import type { Database } from '../../store/database.ts';
 import { isWaiting } from '../../store/parked-deliveries.ts';
-import { sql } from '../../store/sql.ts';
+import { sql, type RawBuilder } from '../../store/sql.ts';
 import type { Claim, ChannelRef } from './claim.ts';
-import { makeNextDue, type Line } from './park.ts';
+import { makeNextDue, stillWaiting, type Line } from './park.ts';
 
 /** The age at which Runledger gives up a delivery. */
 const givenUpAfter = sql.lit('3 days');
@@ -27,7 +27,7 @@ export function noteDelivered(
         update channels set failing_since = null, open_until = ${rest}
         where ${isChannelOf(claim)} and (failing_since is not null or type <> 'webhook')
       )
-      update deliveries set delivered_at = now(), given_up_at = null, last_status = ${status}, last_error = ${error}
+      update deliveries set delivered_at = now(), given_up_at = null, attempts = ${attemptsOf(claim)}, last_status = ${status}, last_error = ${error}
       where id = any(${claim.ids}::uuid[]) and delivered_at is null returning id
     `.execute(trx);
     if (rows.length > 0 && claim.type === 'webhook') await makeNextDue(trx, [claim]);
@@ -65,9 +65,9 @@ export function noteFailed(
           open_until = ${isPeople && !isFinal ? sql`greatest(${circuit}, ${next})` : circuit}
         where ${isChannelOf(claim)}
       )
-      update deliveries set next_attempt_at = ${next}, last_status = ${status}::integer, last_error = ${error},
+      update deliveries e set next_attempt_at = ${next}, attempts = ${attemptsOf(claim)}, last_status = ${status}::integer, last_error = ${error},
         given_up_at = case when ${isFinal}::boolean or created_at < now() - ${givenUpAfter}::interval then now() end
-      where id = any(${claim.ids}::uuid[]) and ${isWaiting} and attempts <= ${claim.attempts}
+      where id = any(${claim.ids}::uuid[]) and ${stillWaiting} and ${attemptsOf(claim)} <= ${claim.attempts}
       returning given_up_at is not null as given_up
     `.execute(trx);
     if (rows[0]?.given_up !== true) return 'failed';
@@ -93,6 +93,11 @@ export function giveUpOld(db: Database): Promise<string[]> {
     if (rows.length > 0) await makeNextDue(trx, [...lines.values()]);
     return rows.map(({ id }) => id);
   });
+}
+
+/** A claim of a webhook has counted its attempt; one of people writes no delivery. */
+function attemptsOf({ type }: Claim): RawBuilder<number> {
+  return type === 'webhook' ? sql`attempts` : sql`attempts + 1`;
 }
 
 function isChannelOf({ organization, namespace, name }: ChannelRef) {

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import { controllerDatabase } from '../../../cmd/controller/databases.ts';
 import { fileKeyStore } from '../../../internal/cluster/file-key-store.ts';
@@ -87,6 +88,7 @@ describe('channels that owners make in the console', () => {
     const browser = await logIn(olga);
     const made = await browser.post(path, chat());
     expect([made.status, made.headers.location]).to.deep.equal([303, `https://console.example${path}`]);
+    expect((await browser.get(path, html)).body).to.include('<bdi>billing-chat</bdi>: being set up');
     const dump = await query(suite.database.url, 'select row_to_json(c)::text from console_channels c');
     expect(JSON.stringify(dump)).to.include('billing-chat').and.not.to.include('-secret');
     await controller.tick();
@@ -95,6 +97,7 @@ describe('channels that owners make in the console', () => {
     expect(row.filter).to.deep.equal({ owners: ['Finance'] });
     const page = (await browser.get(path, html)).body;
     expect(page).to.include('billing-chat').and.not.to.include('-secret');
+    expect(page).to.not.include('being set up');
     receiver.answer = (_, response) => response.writeHead(404).end('no_service');
     const test = '/o/acme/channels/runledger.console/billing-chat/test';
     expect((await browser.post(test)).headers.location).to.match(/test=sent$/);
@@ -155,20 +158,48 @@ describe('channels that owners make in the console', () => {
     expect(receiver.received).to.have.lengthOf(before);
   });
 
-  it('are for owners of the organization only, and no form of another site', async () => {
-    const forms: [string, Record<string, string>][] = [
-      [path, chat()],
-      [`${path}/billing-chat/remove`, {}],
-    ];
-    for (const account of [rita, gus]) {
-      const browser = await logIn(account);
-      expect((await browser.get(path, html)).status).to.be.oneOf([403, 404]);
-      for (const [to, form] of forms) expect((await browser.post(to, form)).status).to.be.oneOf([403, 404]);
+  const routes = [
+    ['GET', path, {}],
+    ['POST', path, { name: 'mails', type: 'email', mail: 'ana@acme.example' }],
+    ['POST', `${path}/kept/remove`, {}],
+  ] as const;
+  const send = (browser: Browser, [method, to, form]: (typeof routes)[number], headers = {}) =>
+    method === 'GET' ? browser.get(to, { accept: 'application/json', ...headers }) : browser.post(to, form, headers);
+  const keepOne = async () => {
+    const owner = await logIn(olga);
+    await owner.post(path, { name: 'kept', type: 'email', mail: 'ana@acme.example' });
+    return owner;
+  };
+  const names = async () =>
+    (await suite.database.db.selectFrom('console_channels').select('name').execute()).map((row) => row.name);
+
+  it('are out of reach for readers, owners of other organizations, strangers, and forms of another site', async () => {
+    const owner = await keepOne();
+    const [reader, byToken, foreign] = [await logIn(rita), await suite.reader(), await logIn(gus)];
+    const site = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+    for (const route of routes) {
+      const what = route.slice(0, 2).join(' ');
+      for (const browser of [reader, byToken]) expect((await send(browser, route)).status, what).to.equal(403);
+      expect((await send(foreign, route)).status, what).to.equal(404);
+      expect((await send(suite.browser(), route)).status, what).to.be.oneOf([302, 401]);
+      if (route[0] === 'POST') expect((await send(owner, route, site)).status, what).to.equal(403);
     }
-    const browser = await logIn(olga);
-    const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
-    for (const [to, form] of forms) expect((await browser.post(to, form, foreign)).status).to.equal(403);
-    expect(await suite.database.db.selectFrom('console_channels').selectAll().execute()).to.deep.equal([]);
+    expect(await names()).to.deep.equal(['kept']);
     expect(await readFile(join(folder, 'channel-key.json'), 'utf8')).to.include('"d":');
+  });
+
+  it('are made and removed only within an hour after a login', async () => {
+    const owner = await keepOne();
+    const old = sql<Date>`now() - interval '61 minutes'`;
+    await suite.database.db.updateTable('sessions').set({ created_at: old }).execute();
+    for (const route of routes.slice(1)) {
+      const answer = await send(owner, route);
+      expect([answer.status, answer.body.includes('log in again')], route[1]).to.deep.equal([403, true]);
+    }
+    expect((await owner.get(path, html)).body)
+      .to.include('/login/oidc?to=')
+      .and.not.to.include('Make a channel</button>')
+      .and.not.to.include('/kept/remove');
+    expect(await names()).to.deep.equal(['kept']);
   });
 });

@@ -77,14 +77,14 @@ async function storeTold(db: Database, now: number): Promise<void> {
     .set({ failing_since: new Date(now - 3 * hour) })
     .where('name', '=', 'chat')
     .execute();
-  const told = { organization: 'acme', receiver: 'alertmanager http://alertmanager:9093' };
+  const receiver = 'alertmanager http://alertmanager:9093';
   const alerts = await db
     .selectFrom('alerts')
-    .select(['id', 'opened_at', 'resolved_at'])
+    .select(['organization', 'id', 'opened_at', 'resolved_at'])
     .where('kind', '!=', 'late')
     .execute();
-  for (const { id, opened_at, resolved_at } of alerts) {
-    const notice = { ...told, alert_id: id, first_told_at: opened_at, resolved_told_at: resolved_at };
+  for (const { organization, id, opened_at, resolved_at } of alerts) {
+    const notice = { organization, receiver, alert_id: id, first_told_at: opened_at, resolved_told_at: resolved_at };
     await db.insertInto('alert_notices').values(notice).execute();
   }
 }
