@@ -18,7 +18,9 @@ export function asksFor(channel: Channel, kinds: readonly string[], subject: Sub
   return kinds.every((kind) => asksForKind(channel, kind)) && passes(channel.filter, subject);
 }
 
-/** True if the channel asks for these kinds about this automation while one of its owners has it. */
+/**
+ * True if the channel asks for these kinds about this automation while one of its owners has it.
+ */
 export function asksForOfOwner(channel: Channel, kinds: readonly string[], automationId: string): boolean {
   const { owners = [] } = Object(channel.filter) as { owners?: string[] };
   return owners.slice(0, 1).some((owner) => asksFor(channel, kinds, { automationId, owner }));

@@ -31,7 +31,9 @@ export interface RetentionOptions {
   today: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
-  /** If given, logs get acts that say what is dropped, who approved it, and which letters are gone. */
+  /**
+   * If given, logs get acts that say what is dropped, who approved it, and which letters are gone.
+   */
   macKey?: MacKey | undefined;
 }
 
@@ -203,7 +205,8 @@ async function deleteExecutionsOf(
         and e.last_event_at < ${new Date(oldest)} and coalesce(e.last_accepted_at, '-infinity') < ${new Date(oldest)}
       returning e.organization, e.automation_id, e.execution_id
     ),
-    -- An event may have occurred a little later than it was accepted; then only the table events tells.
+    -- An event may have occurred a little later than it was accepted; then only the table events
+    -- tells.
     deleted_ahead as (
       delete from executions e using slice s
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)

@@ -1,6 +1,8 @@
 import type { ColumnType } from 'kysely';
 
-/** What an owner does: mutes, ends a mute, acknowledges an alert, closes a run, or writes a note. */
+/**
+ * What an owner does: mutes, ends a mute, acknowledges an alert, closes a run, or writes a note.
+ */
 export type ActKind = 'mute' | 'unmute' | 'acknowledge' | 'close' | 'note';
 
 /** When a mute repeats: in a window after each time of a cron expression. */

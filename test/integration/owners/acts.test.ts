@@ -100,7 +100,7 @@ describe('what owners do about alerts and executions', () => {
     }
     await record();
     await record();
-    const [{ id = '' } = {}] = await acts();
+    const [{ id } = { id: '' }] = await acts();
     const end = await formOf(browser, mutes, `${mutes}/${id}/end`);
     expect((await browser.post(`${mutes}/${id}/end`, end)).status).to.equal(303);
     expect(await show(browser, mutes)).to.include('Nothing is muted');
