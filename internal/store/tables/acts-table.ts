@@ -34,4 +34,6 @@ export interface ActsTable {
   made_at: ColumnType<Date, Date | undefined, never>;
   /** When a worker recorded it; null until then. */
   recorded_at: Date | null;
+  /** With a log: proves that a console wrote it. */
+  mac: Uint8Array | null;
 }

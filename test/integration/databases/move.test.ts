@@ -109,7 +109,7 @@ describe('a move of an organization', function () {
         await new Acts(() => databases.eu.db).add(note).catch(() => acts.pop());
       });
       for (const db of [databases.first.db, databases.eu.db]) {
-        await recordActs(db, undefined, (error) => {
+        await recordActs(db, [], (error) => {
           throw error;
         });
       }
