@@ -8,6 +8,7 @@ import { createConsolePages, type ConsolePagesOptions } from '../../internal/con
 import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
 import { toYaml } from '../../internal/cluster/yaml.ts';
+import { actKeysFrom, type MacKeySettings } from '../../internal/ledger/mac.ts';
 import { Acts } from '../../internal/store/acts/acts.ts';
 import { ConsoleAutomations } from '../../internal/store/console-automations.ts';
 import { ConsoleChannels } from '../../internal/store/console-channels.ts';
@@ -65,7 +66,7 @@ export interface ConsoleExtras {
 
 /** Wires the console: Postgres → readers. The caller opens the databases, and starts the tokens. */
 export function createConsole(
-  config: Omit<ConsoleConfig, 'PORT'> & { PORT: number | undefined },
+  config: Omit<ConsoleConfig, 'PORT'> & MacKeySettings & { PORT: number | undefined },
   database: ConsoleDatabase,
   tokens: TokenSource,
   telemetry: Telemetry,
@@ -74,7 +75,8 @@ export function createConsole(
   const { logger, registry, probes, tracing } = telemetry;
   const pools = new Map<string | undefined, PoolFigures>();
   const metrics = consoleMetrics(registry, pools);
-  const { record, watches, lagMsOf, writtenOf } = createConsoleRecord(database, { metrics, pools }, telemetry);
+  const actKeys = actKeysFrom(config);
+  const { record, watches, lagMsOf, writtenOf } = createConsoleRecord(database, { metrics, pools, actKeys }, telemetry);
   probes.ready.set('tokens', () => tokens.unready());
   const room = new ReadRoom();
   const streams = new Streams({
@@ -95,7 +97,7 @@ export function createConsole(
   const channels = new ConsoleChannels(writtenOf, database.login.db);
   const desk = new TokenDesk(database.login.db, tokens);
   const automations = new ConsoleAutomations(writtenOf);
-  const acts = new Acts(writtenOf);
+  const acts = new Acts(writtenOf, actKeys);
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
     proofOf: (ctx) => login.proofOf(ctx),

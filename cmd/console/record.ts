@@ -1,6 +1,7 @@
 import { firstDatabase, OrganizationMap } from '../../internal/store/organizations/organization-map.ts';
+import type { MacKey } from '../../internal/ledger/mac.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
-import { createQueries, type Queries } from '../../internal/record/queries.ts';
+import { createQueries, defaultQueryOptions, type Queries } from '../../internal/record/queries.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
 import { routeRecord } from '../../internal/record/routed-queries.ts';
 import { serveRecord } from '../../internal/record/served-queries.ts';
@@ -24,16 +25,18 @@ interface Shown {
   metrics: ConsoleMetrics;
   /** Receives the pools of the databases. */
   pools: Map<string | undefined, PoolFigures>;
+  /** The keys of owners' acts; none without a log. */
+  actKeys: readonly MacKey[];
 }
 
 /** Wires the record of a console and the checks of its databases. */
 export function createConsoleRecord(
   { db, pool, login, others = new Map() }: ConsoleDatabase,
-  { metrics, pools }: Shown,
+  { metrics, pools, actKeys }: Shown,
   { logger, probes }: Telemetry,
 ): ConsoleRecord {
   const several = others.size > 0;
-  const own = createQueries(db);
+  const own = createQueries(db, defaultQueryOptions, actKeys);
   if (pool !== undefined) pools.set(several ? firstDatabase : undefined, pool);
   const watch = new RecordWatch(db, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
   // Once Postgres has answered, the pod stays ready and answers 503 itself
@@ -49,7 +52,7 @@ export function createConsoleRecord(
   const records = new Map([[firstDatabase, own]]);
   const watches = new Map([[firstDatabase, watch]]);
   for (const [name, other] of others) {
-    const record = createQueries(other.db);
+    const record = createQueries(other.db, defaultQueryOptions, actKeys);
     const otherWatch = new RecordWatch(other.db, watchMetricsOf(metrics, name), logger.child({ database: name }));
     records.set(name, record);
     watches.set(name, otherWatch);

@@ -4,6 +4,7 @@ import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { TokenUses } from '../../internal/queue/keys/token-uses.ts';
 import { TokenKeeper } from '../../internal/controller/tokens/token-keeper.ts';
+import { actKeysFrom, type MacKeySettings } from '../../internal/ledger/mac.ts';
 import type { OwnedTokens } from './tokens.ts';
 import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { countJobs } from '../../internal/queue/aside-queues.ts';
@@ -31,9 +32,10 @@ export const controllerSettings = [
   'QUEUE_NAME',
   'RETENTION_DAYS',
   'METRICS_AUTOMATIONS',
+  'LEDGER_MAC_KEY',
 ] as const;
 
-export type ControllerConfig = Config<(typeof controllerSettings)[number]>;
+export type ControllerConfig = Config<(typeof controllerSettings)[number]> & MacKeySettings;
 
 /** A database, and the ticks in it. */
 export interface TickedDatabase {
@@ -102,6 +104,7 @@ export function createController(
         return { ...clock, uncapturedSince, uncaptured, waiting };
       },
       prepare: among?.prepare,
+      actKeys: actKeysFrom(config),
       listeners,
       metricsAutomations: config.METRICS_AUTOMATIONS,
       metrics: controllerMetricsOf(metrics, among?.name),

@@ -1,4 +1,5 @@
 import { ConfigError, isGiven, readConfig, type Config } from '../../internal/config/read.ts';
+import { actKeysFrom, type MacKeySettings } from '../../internal/ledger/mac.ts';
 import type { AddressKeeper } from '../../internal/controller/notify/address-keeper.ts';
 import { consoleNamespace } from '../../internal/expectation/read-automation.ts';
 import { Notifier, type NotifierOptions } from '../../internal/controller/notify/notifier.ts';
@@ -7,9 +8,15 @@ import type { NotifyMetrics } from '../../internal/controller/notify/notify-metr
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 
 /** The settings of notifications. */
-export const notifierSettings = ['ALERTMANAGER_URLS', 'CHANNEL_ALLOW_PRIVATE', 'SMTP_URL', 'SMTP_FROM'] as const;
+export const notifierSettings = [
+  'ALERTMANAGER_URLS',
+  'CHANNEL_ALLOW_PRIVATE',
+  'SMTP_URL',
+  'SMTP_FROM',
+  'LEDGER_MAC_KEY',
+] as const;
 
-export type NotifierConfig = Config<(typeof notifierSettings)[number]>;
+export type NotifierConfig = Config<(typeof notifierSettings)[number]> & MacKeySettings;
 
 /** `CONSOLE_PUBLIC_URL`; undefined in an installation without a console. @throws {ConfigError} */
 export function consoleUrl(): URL | undefined {
@@ -41,6 +48,7 @@ export function createNotifier(
       channel.namespace === consoleNamespace ? (addresses?.secretsOf(db, channel) ?? []) : secretsOf(channel),
     allowPrivate: config.CHANNEL_ALLOW_PRIVATE,
     mailServer: mailServerOf(config),
+    actKeys: actKeysFrom(config),
     metrics,
     logger,
   });

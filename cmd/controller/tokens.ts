@@ -6,7 +6,7 @@ import { FileTokenWriter } from '../../internal/cluster/tokens/file-token-writer
 import type { TokenKeeperOptions } from '../../internal/controller/tokens/token-keeper.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { createOwnerCheck } from '../../internal/login/owner-check.ts';
-import { actKeyFrom, type MacKeySettings } from '../../internal/ledger/mac.ts';
+import { actKeysFrom, type MacKeySettings } from '../../internal/ledger/mac.ts';
 import type { tokenSettings } from '../../internal/wiring/tokens.ts';
 import { oidcOf, oidcSettings } from '../console/login.ts';
 
@@ -35,7 +35,7 @@ export async function createOwnedTokens(
 ): Promise<OwnedTokens | undefined> {
   const oidc = oidcOf(config);
   if (!config.CONSOLE_MANAGE || (oidc === undefined && link === undefined)) return undefined;
-  const [checkOwner, actKey] = [createOwnerCheck(oidc, link), actKeyFrom(config)];
+  const [checkOwner, actKey] = [createOwnerCheck(oidc, link), actKeysFrom(config)[0]];
   const { TOKENS_FILE: file, TOKENS_LABEL_SELECTOR: labelSelector } = config;
   if (file !== undefined) {
     const keys = fileKeyStore(join(dirname(file), 'channel-key.json'));

@@ -55,7 +55,11 @@ export function createStandaloneConsole(
 ): StandaloneConsole {
   const { CONSOLE_PORT: port } = readConfig(['CONSOLE_PORT']);
   const defaults = { ...serverDefaults, CONSOLE_PUBLIC_URL: `https://localhost:${port}` };
-  const config = { ...readConfig(consoleSettings, undefined, defaults), PORT: undefined, HTTPS_PORT: port };
+  const config = {
+    ...readConfig([...consoleSettings, 'LEDGER_KEY'], undefined, defaults),
+    PORT: undefined,
+    HTTPS_PORT: port,
+  };
   // Readiness concerns automations' requests, which are accepted without Postgres.
   const probes = { ...telemetry.probes, ready: new Map() };
   const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };

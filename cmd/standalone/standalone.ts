@@ -163,7 +163,7 @@ export class Standalone implements Component {
     // Readiness concerns requests, which are accepted without verdicts.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
     const telemetry = { ...this.#telemetry, probes };
-    const config = readConfig([...controllerSettings, ...notifierSettings], undefined, redis);
+    const config = readConfig([...controllerSettings, ...notifierSettings, 'LEDGER_KEY'], undefined, redis);
     const declared = readConfig(declarationSettings, undefined, { AUTOMATIONS_FILE: this.#folder.automations });
     const source = await createDeclarationSource(declared, db, telemetry);
     const metrics = notifyMetrics(telemetry.registry);

@@ -4,6 +4,7 @@ import { readSigningKeys, type SigningKey } from '../../internal/ledger/keys.ts'
 import { macKeyOf, type MacKey } from '../../internal/ledger/mac.ts';
 import { HeadSigner, SignedHeads } from '../../internal/ledger/signer.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosignatures.ts';
+import { readClock } from '../../internal/store/clock.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLedgers, retryRefused } from '../../internal/store/ledger/extend-ledgers.ts';
 import { signLedgers, type LastSigned } from '../../internal/store/ledger/sign-ledgers.ts';
@@ -35,9 +36,9 @@ export function ledgerKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
   }
 }
 
-/** The key of the MACs that a worker makes, derived from the first key. Undefined without a log. */
-export function workerMacKey(config: Config<'LEDGER_KEY'>): MacKey | undefined {
-  return ledgerKeys(config).map(macKeyOf)[0];
+/** The keys of MACs; a worker makes them with the first. Empty without a log. */
+export function workerMacKeys(config: Config<'LEDGER_KEY'>): MacKey[] {
+  return ledgerKeys(config).map(macKeyOf);
 }
 
 /**
@@ -78,7 +79,7 @@ function createSealer(config: LedgerConfig, db: Database, metrics: SealerMetrics
       );
     } else logger.warn({ error, witness, organization }, 'a checkpoint was not cosigned, retrying later');
   };
-  const buckets = bucketWitnesses(config, keys, onAway);
+  const buckets = bucketWitnesses(config, keys, async () => (await readClock(db)).now, onAway);
   const others = httpWitnesses(config);
   const quorum = quorumOf(config, [...others, ...buckets]);
   const witnesses = new Witnesses(

@@ -25,6 +25,7 @@ export function folderMemories(config: WitnessConfig, keys: readonly SigningKey[
 export function bucketWitnesses(
   config: WitnessConfig,
   keys: readonly SigningKey[],
+  now: () => Promise<number>,
   onAway: (witness: string, error: unknown) => void,
 ): BucketWitness[] {
   return entriesOf(config, 's3:').map(({ href, searchParams }) => {
@@ -33,6 +34,7 @@ export function bucketWitnesses(
       name,
       keys: publicKeysOf(keys),
       days: Number(searchParams.get('days')),
+      now,
       open: async () => {
         // Loaded only when needed, since it is large.
         const { LockedS3 } = await import('../../internal/record/archive/locked-s3.ts');

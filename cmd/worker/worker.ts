@@ -30,7 +30,7 @@ import { RegisteredShards } from './registered-shards.ts';
 import { createRooms } from './rooms.ts';
 import { createRouting } from './routing.ts';
 import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
-import { createSealers, ledgerSettings, workerMacKey } from './sealer.ts';
+import { createSealers, ledgerSettings, workerMacKeys } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
 /** Jobs of the overflow lane that are stored at once: few, so that other jobs go first. */
@@ -74,7 +74,7 @@ export function createWorker(
       config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL, s3Credentials());
     if (archive !== undefined) archives.push(archive);
     return createStore(database, {
-      macKey: workerMacKey(config),
+      macKey: workerMacKeys(config)[0],
       onStored: (stored, events) => sealers.get(name)?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
       findArchived: archive && ((partition) => archive.find(partition)),
       partitionsAhead: partitionsAheadDays,
@@ -126,7 +126,8 @@ export function createWorker(
   );
   const acts = Array.from([db, ...others.values()], (one) => {
     const onError = (error: unknown, act: object) => logger.warn({ error, ...act }, 'act not recorded, retrying');
-    return new ActRecorder(() => recordActs(one, workerMacKey(config), onError), logger);
+    const onRefused = (act: object) => logger.warn({ ...act }, 'act of an owner refused: no console has written it');
+    return new ActRecorder(() => recordActs(one, workerMacKeys(config), onError, onRefused), logger);
   });
   const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
   const maintained = maintenanceMetrics(registry);

@@ -1,18 +1,10 @@
 import { foldedText, holdsText } from '../event/folded-text.ts';
 import type { Declaration } from '../record/declaration.ts';
 import { nameOf } from './parts/verdicts.ts';
-import type { Console, Visit } from './visit.ts';
+import type { Console, KnownNames, Visit } from './visit.ts';
 
 /** Returns the name of an automation; undefined if it has none. */
 export type NameOfAutomation = (automation: string) => string | undefined;
-
-/** What automations are found by. */
-export interface KnownNames {
-  /** Names by id. */
-  names: ReadonlyMap<string, string>;
-  /** The owner and the tags of each automation that has some, by id. */
-  others: ReadonlyMap<string, readonly string[]>;
-}
 
 type Known = [Pick<Visit, 'organization'>, Pick<Console, 'names' | 'record'>];
 

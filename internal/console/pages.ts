@@ -15,7 +15,6 @@ import { createOrganization, home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
 import type { OverviewData } from './overview-data.ts';
 import { blindness, blindNotice } from './screens/blindness.ts';
-import type { KnownNames } from './names.ts';
 import { PageZones } from './page-zone.ts';
 import { nothingHere } from './path-ids.ts';
 import { execution, executionJson } from './screens/execution.ts';
@@ -53,7 +52,7 @@ import {
   type NoteFirst,
   type Viewer,
 } from './viewer.ts';
-import { wantsPart, type Console, type Screen } from './visit.ts';
+import { wantsPart, type Console, type KnownNames, type Screen } from './visit.ts';
 
 export interface ConsolePagesOptions
   extends Omit<Console, 'site' | 'page' | 'overviews' | 'names' | 'blindness'>, Pick<RoomOptions, 'room'> {

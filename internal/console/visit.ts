@@ -4,7 +4,6 @@ import type { Blindness } from '../record/get-blindness.ts';
 import type { Queries } from '../record/queries.ts';
 import type { ManageOptions } from '../readapi/manage-request.ts';
 import type { Streams } from '../readapi/stream/streams.ts';
-import type { KnownNames } from './names.ts';
 import type { MakePage } from './layout.ts';
 import type { PageZone } from './page-zone.ts';
 import type { OverviewData } from './overview-data.ts';
@@ -14,6 +13,14 @@ import type { TokenDesk } from '../login/token-desk.ts';
 import type { Activity } from '../record/list-activity.ts';
 import type { Act, Action, FindViewer, Viewer } from './viewer.ts';
 import type { NewAct } from '../record/acts.ts';
+
+/** What automations are found by. */
+export interface KnownNames {
+  /** Names by id. */
+  names: ReadonlyMap<string, string>;
+  /** The owner and the tags of each automation that has some, by id. */
+  others: ReadonlyMap<string, readonly string[]>;
+}
 
 /** What screens share. */
 export interface Console {

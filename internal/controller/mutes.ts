@@ -1,6 +1,7 @@
 import { mutedUntil, type Mute } from '../expectation/mute.ts';
 import { Schedules } from '../expectation/schedules.ts';
-import { isMuteInForce } from '../store/acts/acts.ts';
+import type { MacKey } from '../ledger/mac.ts';
+import { readMutes } from '../store/acts/read-mutes.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Selectable, type Transaction } from '../store/sql.ts';
 import type { ActsTable } from '../store/tables/acts-table.ts';
@@ -24,11 +25,13 @@ export class Mutes {
   }
 
   /** Reads those that may hold at a time or later, in ms. */
-  static async read(trx: Transaction<Tables>, from: number, schedules = new Schedules()): Promise<Mutes> {
-    const { rows } = await sql<Row>`
-      select organization, id, automation_id, until_at, made_at, details from acts m
-      where ${isMuteInForce(sql`${new Date(from)}`)}
-    `.execute(trx);
+  static async read(
+    trx: Transaction<Tables>,
+    from: number,
+    actKeys: readonly MacKey[],
+    schedules = new Schedules(),
+  ): Promise<Mutes> {
+    const rows = await readMutes(trx, sql`${new Date(from)}::timestamptz`, actKeys);
     const all = rows.map((row) => [row.organization, muteOf(row)] as const);
     const mutes = all.filter(([, mute]) => isReadable(mute, schedules));
     const byOrganization = Map.groupBy(mutes, ([organization]) => organization);

@@ -105,9 +105,11 @@ export function macKeysOf({ LEDGER_MAC_KEY: mac = '', LEDGER_KEY: log = '' }: Ma
 }
 
 /**
- * The key with which a controller or console writes acts. Undefined if no setting gives one: then
- * there is no log. @throws an Error that does not repeat a key.
+ * The keys of acts from settings; a controller or console writes acts with the first. Empty if no
+ * setting gives one: then there is no log. @throws an Error that does not repeat a key.
  */
-export function actKeyFrom({ LEDGER_MAC_KEY: mac = '', LEDGER_KEY: log = '' }: MacKeySettings): MacKey | undefined {
-  return mac === '' ? readSigningKeys(log).map(macKeyOf).map(actKeyOf)[0] : readMacKeys(mac, 'ACT')[0];
+export function actKeysFrom(settings: MacKeySettings): MacKey[] {
+  // A config throws when it is asked for a setting that its process does not have.
+  const { LEDGER_MAC_KEY: mac = '', LEDGER_KEY: log = '' } = { ...settings };
+  return mac === '' ? readSigningKeys(log).map(macKeyOf).map(actKeyOf) : readMacKeys(mac, 'ACT');
 }

@@ -21,7 +21,10 @@ const together = Symbol('together');
 
 type Together = { [together]?: (job: AddJob) => Promise<void> };
 
-/** Options of a job that `add` adds in place of BullMQ. BullMQ copies a symbol, and does not store it. */
+/**
+ * Options of a job that `add` adds in place of BullMQ. BullMQ copies a symbol, and does not store
+ * it.
+ */
 export function addedBy(add: (job: AddJob) => Promise<void>): JobsOptions {
   return { [together]: add } as JobsOptions & Together;
 }

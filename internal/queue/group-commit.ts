@@ -73,8 +73,9 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the commit of the events resolves; a claim then knows whether they are in it. Rejects with the commit's error, when the
-   * commit takes too long (it may still succeed), or immediately with {@link BufferFull}.
+   * Resolves when the commit of the events resolves; a claim then knows whether they are in it.
+   * Rejects with the commit's error, when the commit takes too long (it may still succeed), or
+   * immediately with {@link BufferFull}.
    */
   add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events), claim?: Claim): Promise<void> {
     const count = events.length;

@@ -12,7 +12,9 @@ const endMs = 5_000;
 /** The error for a command without a connection. */
 const closed = 'Connection is closed.';
 
-/** True for an error of a socket, or of a command on a lost connection, which names no system call. */
+/**
+ * True for an error of a socket, or of a command on a lost connection, which names no system call.
+ */
 export function isConnectionError(error: Error): boolean {
   return 'syscall' in error || /Connection is closed|Socket timeout|connect ETIMEDOUT/.test(error.message);
 }

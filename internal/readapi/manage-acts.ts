@@ -25,7 +25,12 @@ export function listMutes({ record }: ManageOptions): Endpoint {
       readQuery(ctx, {});
       const mutes = await record.listMutes(ctx.state.organization);
       const items = mutes.map(({ id, automation, note, by, at, until, window }) => ({
-        ...{ id, automation, note, by, at, until },
+        id,
+        automation,
+        note,
+        by,
+        at,
+        until,
         window: window && { schedule: window.schedule, time_zone: window.timeZone, duration: window.duration },
       }));
       answerJson(ctx, { items }, { changesAlways: true });
@@ -103,7 +108,7 @@ function readAct(body: Readonly<Record<string, unknown>>): GivenAct {
   if (kind === undefined) throw malformedBody([{ pointer: '/kind', detail: `must be one of ${kinds.join(', ')}` }]);
   const allowed = given[kind].map((name) => name.replace('?', ''));
   const faults = unknownFields('', body, ['kind', ...allowed]);
-  const read = <Name extends keyof typeof fields>(name: Name) => {
+  const read = (name: keyof typeof fields) => {
     const value = body[name];
     if (!allowed.includes(name)) return undefined;
     if (value === undefined && given[kind].includes(`${name}?`)) return undefined;

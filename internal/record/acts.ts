@@ -1,9 +1,11 @@
 import type { Ending } from '../event/closing.ts';
-import { isMuteInForce } from '../store/acts/acts.ts';
+import type { MacKey } from '../ledger/mac.ts';
+import { isMade } from '../store/acts/act-mac.ts';
+import { readMutes } from '../store/acts/read-mutes.ts';
 import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
 import type { ActKind, ActsTable, MuteWindow } from '../store/tables/acts-table.ts';
-import { readAs } from './read-as.ts';
+import { readAs, type Reading } from './read-as.ts';
 
 export type { NewAct } from '../store/acts/acts.ts';
 export type { ActKind, MuteWindow } from '../store/tables/acts-table.ts';
@@ -39,19 +41,16 @@ export interface Acknowledgement {
 }
 
 /** The mutes in force or to come, newest first. */
-export function listMutes(db: Database, organization: string): Promise<Act[]> {
-  return readAs(db, organization, async (reading) => {
-    const { rows } = await sql<Row>`
-      select * from acts m where m.organization = ${organization} and ${isMuteInForce(sql`now()`)}
-      order by made_at desc
-    `.execute(reading);
-    return rows.map(actOf);
-  });
+export function listMutes(db: Database, actKeys: readonly MacKey[], organization: string): Promise<Act[]> {
+  return readAs(db, organization, async (reading) =>
+    (await readMutes(reading, sql`now()`, actKeys, organization)).map(actOf),
+  );
 }
 
 /** The newest acts about an automation, or about one of its executions; newest first. */
 export function listActsOn(
   db: Database,
+  actKeys: readonly MacKey[],
   organization: string,
   { automationId, executionId }: { automationId: string; executionId?: string | undefined },
   limit: number,
@@ -62,23 +61,44 @@ export function listActsOn(
       select * from acts where organization = ${organization} and automation_id = ${automationId}::uuid ${ofExecution}
       order by made_at desc, id limit ${limit}
     `.execute(reading);
-    return rows.map(actOf);
+    return rows.filter((row) => isMade(actKeys, row)).map(actOf);
   });
 }
 
 /** Who has acknowledged open alerts: by automation and kind, with a space between. */
-export function listAcknowledged(db: Database, organization: string): Promise<ReadonlyMap<string, Acknowledgement>> {
+export function listAcknowledged(
+  db: Database,
+  actKeys: readonly MacKey[],
+  organization: string,
+): Promise<ReadonlyMap<string, Acknowledgement>> {
   return readAs(db, organization, async (reading) => {
-    const { rows } = await sql<{ key: string; made_by: string; made_at: Date; note: string }>`
-      select concat_ws(' ', a.automation_id, a.kind) as key, c.made_by, c.made_at, c.note
+    const { rows } = await sql<Row & { key: string }>`
+      select c.*, concat_ws(' ', a.automation_id, a.kind) as key
       from alerts a join acts c on c.organization = a.organization and c.about = a.id
       where a.organization = ${organization} and a.resolved_at is null and c.kind = 'acknowledge'
       order by c.made_at
     `.execute(reading);
-    return new Map(
-      rows.map(({ key, made_by, made_at, note }) => [key, { by: made_by, at: made_at.toISOString(), note }]),
-    );
+    return new Map(rows.filter((row) => isMade(actKeys, row)).map((row) => [row.key, acknowledgementOf(row)]));
   });
+}
+
+/** Who last acknowledged each of these alerts, by the alert's id. */
+export async function readAcknowledged(
+  reading: Reading,
+  actKeys: readonly MacKey[],
+  organization: string,
+  alerts: readonly string[],
+): Promise<ReadonlyMap<string | null, Acknowledgement>> {
+  const { rows } = await sql<Row>`
+    select * from acts
+    where organization = ${organization} and kind = 'acknowledge' and about = any(${alerts}::uuid[])
+    order by made_at
+  `.execute(reading);
+  return new Map(rows.filter((row) => isMade(actKeys, row)).map((row) => [row.about, acknowledgementOf(row)]));
+}
+
+function acknowledgementOf({ made_by: by, made_at, note }: Row): Acknowledgement {
+  return { by, at: made_at.toISOString(), note };
 }
 
 type Row = Selectable<ActsTable>;

@@ -1,8 +1,9 @@
+import type { MacKey } from '../ledger/mac.ts';
 import type { AlertNoticesTable, AlertsTable } from '../store/tables/alerts-table.ts';
 import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
 import type { Alert, AlertFilters, AlertPosition, Notice } from './alert.ts';
-import type { Acknowledgement } from './acts.ts';
+import { readAcknowledged, type Acknowledgement } from './acts.ts';
 import { all, time, when, whenAnyOf } from './conditions.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
@@ -13,11 +14,12 @@ type NoticeRow = Pick<AlertNoticesTable, 'receiver' | 'last_error'> & {
   resolved_told_at: string | null;
 };
 
-type Row = Selectable<AlertsTable> & { notices: NoticeRow[]; acknowledged: Acknowledgement | null };
+type Row = Selectable<AlertsTable> & { notices: NoticeRow[] };
 
 /** Alerts, last opened first. */
 export function listAlerts(
   db: Database,
+  actKeys: readonly MacKey[],
   organization: string,
   { id: only, automationId, automationIds, kind, open }: AlertFilters,
   { limit, after }: PageRequest<AlertPosition>,
@@ -36,22 +38,20 @@ export function listAlerts(
       select page.*, coalesce((
         select json_agg(n order by receiver) from alert_notices n
         where n.alert_id = page.id and n.organization = ${organization}
-      ), '[]') as notices, (
-        select json_build_object('by', made_by, 'at', made_at, 'note', note) from acts c
-        where c.organization = ${organization} and c.about = page.id and c.kind = 'acknowledge'
-        order by made_at desc limit 1
-      ) as acknowledged
+      ), '[]') as notices
       from (select * from alerts where ${conditions} order by opened_at desc, id desc limit ${limit + 1}) as page
       order by opened_at desc, id desc
     `.execute(trx);
-    const items = rows.slice(0, limit).map(alertOf);
+    const ids = rows.map(({ id }) => id);
+    const acknowledged = await readAcknowledged(trx, actKeys, organization, ids);
+    const items = rows.slice(0, limit).map((row) => alertOf(row, acknowledged.get(row.id)));
     const last = items.at(-1);
     const next = rows.length > limit && last !== undefined ? { openedAt: last.opened_at, id: last.id } : undefined;
     return { items, next };
   });
 }
 
-function alertOf(row: Row): Alert {
+function alertOf(row: Row, acknowledged: Acknowledgement | undefined): Alert {
   return {
     id: row.id,
     automation: row.automation_id,
@@ -62,7 +62,7 @@ function alertOf(row: Row): Alert {
     opened_at: row.opened_at.toISOString(),
     resolved_at: row.resolved_at?.toISOString() ?? null,
     resolved_reason: row.resolved_reason,
-    acknowledged: row.acknowledged && { ...row.acknowledged, at: new Date(row.acknowledged.at).toISOString() },
+    acknowledged: acknowledged ?? null,
     notices: row.notices.map(noticeOf),
   };
 }

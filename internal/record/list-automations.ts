@@ -23,8 +23,8 @@ type AutomationRow = FiguresRow & { id: string; listed: number } & (ExecutionRow
 
 /**
  * Automations that have an execution or are declared, in the order of their ids, each with its last
- * execution and its figures. `only` restricts them to some. A page has at most 50, whatever its limit. It ends earlier when the
- * figures of one more could cover more than 3,000 executions.
+ * execution and its figures. `only` restricts them to some. A page has at most 50, whatever its
+ * limit. It ends earlier when the figures of one more could cover more than 3,000 executions.
  */
 export function listAutomations(
   db: Database,

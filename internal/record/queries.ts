@@ -1,4 +1,5 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
+import type { MacKey } from '../ledger/mac.ts';
 import type { Database } from '../store/database.ts';
 import { listAcknowledged, listActsOn, listMutes } from './acts.ts';
 import { aroundExecution } from './around-execution.ts';
@@ -59,9 +60,13 @@ export type Queries = ReturnType<typeof createQueries>;
 
 /**
  * Binds the operations to a database, which the caller opens and destroys. This is their only list:
- * {@link decorated} derives others from it.
+ * {@link decorated} derives others from it. @param actKeys those of owners' acts; none without a log.
  */
-export function createQueries(db: Database, options: QueryOptions = defaultQueryOptions) {
+export function createQueries(
+  db: Database,
+  options: QueryOptions = defaultQueryOptions,
+  actKeys: readonly MacKey[] = [],
+) {
   const writes = new WriteRate(db);
   const budget = new ReadBudget(async () =>
     (await writes.isBusy()) ? options.busyRowsPerSecond : Math.max(idleRowsPerSecond, options.busyRowsPerSecond),
@@ -71,6 +76,11 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     <Query extends unknown[], Result>(read: (db: Database, ...query: Query) => Result) =>
     (...query: Query): Result =>
       read(db, ...query);
+  /** An operation that reads what owners did. */
+  const owners =
+    <Query extends unknown[], Result>(read: (db: Database, keys: readonly MacKey[], ...query: Query) => Result) =>
+    (...query: Query): Result =>
+      read(db, actKeys, ...query);
   /** An operation that reads many rows: as many as `rowsOf` says. */
   const figures =
     <Query extends unknown[], Result>(
@@ -113,10 +123,10 @@ export function createQueries(db: Database, options: QueryOptions = defaultQuery
     namesOf: bound(namesOf),
     findByName: bound(findByName),
     findDeclared: bound(findDeclared),
-    listAlerts: bound(listAlerts),
-    listMutes: bound(listMutes),
-    listActsOn: bound(listActsOn),
-    listAcknowledged: bound(listAcknowledged),
+    listAlerts: owners(listAlerts),
+    listMutes: owners(listMutes),
+    listActsOn: owners(listActsOn),
+    listAcknowledged: owners(listAcknowledged),
     listDeliveries: bound(listDeliveries),
     listChannels: bound(listChannels),
     getCheckpoint: bound(getCheckpoint),

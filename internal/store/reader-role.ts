@@ -4,8 +4,8 @@ import type { Database } from './database.ts';
 
 /**
  * The role of every read query (docs/design/reading.md). A console whose user is in this role
- * can also keep sessions, read its keys, append to the access log and to owners' acts, and send tests
- * of channels.
+ * can also keep sessions, read its keys, append to the access log and to owners' acts, and send
+ * tests of channels.
  */
 export const readerRole = 'runledger_reader';
 

@@ -61,6 +61,7 @@ CREATE TABLE public.acts (
     made_by text NOT NULL,
     made_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     recorded_at timestamp(3) with time zone,
+    mac bytea,
     CONSTRAINT acts_kind_check CHECK ((kind = ANY (ARRAY['mute'::text, 'unmute'::text, 'acknowledge'::text, 'close'::text, 'note'::text])))
 );
 
@@ -840,6 +841,7 @@ WITH (fillfactor='50');
 CREATE TABLE public.moved_organizations (
     organization text NOT NULL COLLATE pg_catalog."C",
     target text NOT NULL,
+    under_way boolean DEFAULT false NOT NULL,
     closed boolean DEFAULT false NOT NULL,
     copied boolean DEFAULT false NOT NULL
 );

@@ -68,6 +68,7 @@ export class Maintenance {
         const { created, dropped, moved } = changes;
         this.#logger.info({ created, dropped, moved }, 'partitions maintained');
       }
+      if (changes.waitsForMove) this.#logger.info('the DEFAULT partition and retention wait for the end of a move');
       this.#metrics.waiting.set(changes.waiting?.partitions ?? 0);
       if (changes.waiting !== undefined) this.#logger.warn(changes.waiting, 'retention waits for the archive');
       this.#reportRefusals(changes);

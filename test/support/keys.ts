@@ -31,7 +31,9 @@ export function keyHashes(redis: RedisServer): Promise<string[]> {
   return redis.command('keys', '*idempotency:*:*') as Promise<string[]>;
 }
 
-/** Bytes of the lease at the end of a key that is not recorded; without it, a key is longer by 4 n. */
+/**
+ * Bytes of the lease at the end of a key that is not recorded; without it, a key is longer by 4 n.
+ */
 const leaseBytes = 6;
 const isLeased = (value: Buffer): boolean => value.length % 4 === leaseBytes % 4;
 

@@ -11,7 +11,10 @@ import { query } from './postgres-server.ts';
 import { startConsole, readToken, type RunningConsole } from './console.ts';
 import { migratedDatabase, type TestDatabase } from './store.ts';
 
-/** Organizations with a token of each scope, such as `write-token-of-acme`, in a file that can change. */
+/**
+ * Organizations with a token of each scope, such as `write-token-of-acme`, in a file that can
+ * change.
+ */
 export class TokenFile implements AsyncDisposable {
   readonly source: FileTokenSource;
   readonly #folder: string;

@@ -1,7 +1,10 @@
 import { compactTable } from './api-page.ts';
 import { modes, tamperings, type Tampering } from './tamperings.ts';
 
-/** Which checks find something: with Postgres and with an export, with one of them, or with what was kept. */
+/**
+ * Which checks find something: with Postgres and with an export, with one of them, or with what was
+ * kept.
+ */
 const columns = {
   'With Postgres, and with an export': ({ live, export: exported }) => live !== undefined && exported !== undefined,
   'With Postgres only': ({ live, export: exported }) => live !== undefined && exported === undefined,
@@ -10,7 +13,8 @@ const columns = {
 
 /**
  * What the owner of Postgres could do, which check finds it, and what that prints: a table of
- * Markdown. What several things give in common is said once, and each thing with its first sentence.
+ * Markdown. What several things give in common is said once, and each thing with its first
+ * sentence.
  */
 export function tamperingsTable(): string {
   const bySentence = Map.groupBy(Object.entries(tamperings([])), ([, { found }]) => sentencesOf(found)[0] ?? '');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { textsDigestOf } from '../../internal/ledger/event-digest.ts';
@@ -10,6 +11,7 @@ import { storedJson } from '../../internal/ledger/stored-json.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { highestId } from '../../internal/record/audit/tile-ids.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
+import { recordActs } from '../../internal/store/acts/record-acts.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import type { EventRow } from '../../internal/store/tables/events-table.ts';
@@ -424,6 +426,26 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
         return db.insertInto('log_acts').values({ organization: 'acme', id, act }).execute();
       },
       found: everywhere('The act {id} is not in the log: it was added.'),
+    },
+    'adds an act of an owner, for a worker to record': {
+      tamper: async (db) => {
+        const mute = {
+          kind: 'mute',
+          made_by: 'ana',
+          note: 'x',
+          until_at: new Date('2099-01-01'),
+          details: '{}',
+        } as const;
+        await db
+          .insertInto('acts')
+          .values({ ...mute, organization: 'acme', id: randomUUID() })
+          .execute();
+        await recordActs(db, [macKey], (error) => {
+          throw error;
+        });
+        await seal(db);
+      },
+      found: { live: ['The leaf of act {id} waits with a MAC that no worker made: it was added.'] },
     },
     'changes an act': {
       tamper: async (db) => {

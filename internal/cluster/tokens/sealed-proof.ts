@@ -49,7 +49,9 @@ export class ProofKey {
     return new ProofKey(privateKey, JSON.stringify(await exportJWK(publicKey)));
   }
 
-  /** The proof of a request; undefined unless it was sealed for this key, this request, and lately. */
+  /**
+   * The proof of a request; undefined unless it was sealed for this key, this request, and lately.
+   */
   async open(sealed: string, request: ProvenRequest): Promise<Proof | undefined> {
     const options = { keyManagementAlgorithms: [alg], contentEncryptionAlgorithms: [enc], clockTolerance: 60 };
     const opened = await jwtDecrypt(sealed, this.#privateKey, options).catch(() => undefined);

@@ -49,7 +49,9 @@ export const compare: Screen = {
   },
 };
 
-/** The first place at which two runs differ, counted from 1; their events there, if there are any. */
+/**
+ * The first place at which two runs differ, counted from 1; their events there, if there are any.
+ */
 interface Difference {
   place: number;
   before: StoredEvent | undefined;
@@ -98,7 +100,9 @@ async function firstDifference(
   return undefined;
 }
 
-/** What counts of an event: its kind and its texts without their numbers, which differ in every run. */
+/**
+ * What counts of an event: its kind and its texts without their numbers, which differ in every run.
+ */
 function outlineOf(event: StoredEvent): string {
   const texts = shownTexts(event, 'mark').concat(shownTexts(event, 'sentences'));
   return [event.type_of_event, ...texts.map(({ text }) => text.replaceAll(/\d+/g, '#'))].join('\n');

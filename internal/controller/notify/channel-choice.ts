@@ -20,7 +20,9 @@ export function asksFor(channel: Channel, kinds: readonly string[], subject: Sub
   return kinds.every((kind) => asksForKind(channel, kind)) && passes(filterOf(channel), subject);
 }
 
-/** True if the channel asks for these kinds about this automation with another owner or other tags. */
+/**
+ * True if the channel asks for these kinds about this automation with another owner or other tags.
+ */
 export function mayHaveAskedFor(channel: Channel, kinds: readonly string[], automationId: string): boolean {
   const { owners, tags } = filterOf(channel);
   return (owners ?? tags) !== undefined && asksFor(channel, kinds, { automationId, owner: owners?.[0], tags });

@@ -1,4 +1,5 @@
 import type { Held } from '../../expectation/transition.ts';
+import type { MacKey } from '../../ledger/mac.ts';
 import type { Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
 import { urlNamespace, uuid5 } from '../../kit/uuid5.ts';
@@ -20,6 +21,8 @@ interface Complete {
   watermark: Date;
   /** Organizations for which it is complete only up to an earlier time. */
   held: Held | undefined;
+  /** The keys with which consoles write mutes; none without a log. */
+  actKeys?: readonly MacKey[] | undefined;
 }
 
 /**
@@ -67,14 +70,14 @@ interface Enqueued {
 async function enqueueSteps(
   trx: Transaction<Tables>,
   before: Enqueued,
-  { watermark, held }: Complete,
+  { watermark, held, actKeys = [] }: Complete,
   links: ConsoleLinks,
   turns: Turns,
 ): Promise<Enqueued['behind']> {
   const channels = await trx.selectFrom('channels').selectAll().execute();
   const asking = channels.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
   if (asking.length === 0) return new Map();
-  const mutes = await Mutes.read(trx, before.until.getTime());
+  const mutes = await Mutes.read(trx, before.until.getTime(), actKeys);
   const behind = new Map<string, string>();
   for (const [organization, own] of Map.groupBy(asking, (channel) => channel.organization)) {
     const from = new Date(before.behind.get(organization) ?? before.until);

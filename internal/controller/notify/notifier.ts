@@ -1,4 +1,5 @@
 import type { Blindness, Held, Transition } from '../../expectation/transition.ts';
+import type { MacKey } from '../../ledger/mac.ts';
 import type { Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
 import type { Transaction } from '../../store/sql.ts';
@@ -6,7 +7,11 @@ import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 import { Outbox } from './outbox.ts';
 import { ChannelSender, type ChannelSenderOptions } from './channel-sender.ts';
 
-export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<ChannelSenderOptions, 'timings'>;
+export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> &
+  Omit<ChannelSenderOptions, 'timings'> & {
+    /** The keys with which consoles write mutes; none without a log. */
+    actKeys?: readonly MacKey[];
+  };
 
 /** Notifies Alertmanagers and channels of what a controller's ticks find. */
 export class Notifier {
@@ -17,7 +22,7 @@ export class Notifier {
   #hasNews = false;
 
   constructor(options: NotifierOptions) {
-    this.#outbox = new Outbox(options.consoleUrl);
+    this.#outbox = new Outbox(options.consoleUrl, options.actKeys);
     this.#alerts = new AlertSender(options);
     this.#channels = new ChannelSender(options);
   }

@@ -1,4 +1,5 @@
 import type { Held, Transition } from '../../expectation/transition.ts';
+import type { MacKey } from '../../ledger/mac.ts';
 import { together, type Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
@@ -16,10 +17,15 @@ import { asksFor, wasTold } from './channel-choice.ts';
  */
 export class Outbox {
   readonly #links: ConsoleLinks;
+  readonly #actKeys: readonly MacKey[];
 
-  /** @param consoleUrl the base of the links in notifications. */
-  constructor(consoleUrl: URL | undefined) {
+  /**
+   * @param consoleUrl the base of the links in notifications.
+   * @param actKeys the keys with which consoles write mutes; none without a log.
+   */
+  constructor(consoleUrl: URL | undefined, actKeys: readonly MacKey[] = []) {
     this.#links = new ConsoleLinks(consoleUrl);
+    this.#actKeys = actKeys;
   }
 
   /** Enqueues notifications about alerts. */
@@ -29,7 +35,7 @@ export class Outbox {
 
   /** Enqueues notifications about executions up to the watermark, in ms since the Unix epoch. */
   enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held, turns: Turns = together): Promise<void> {
-    return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links, turns);
+    return enqueueExecutions(trx, { watermark: new Date(watermark), held, actKeys: this.#actKeys }, this.#links, turns);
   }
 }
 

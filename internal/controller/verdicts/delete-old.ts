@@ -12,10 +12,10 @@ const sliceSize = 1_000;
 const pauseMs = 50;
 
 /**
- * Deletes resolved alerts, finished channel messages and owners' acts after `retentionDays`; 0 keeps them. Also
- * deletes gaps that no longer matter, and names of undeclared automations whose last run is
- * deleted. Each statement deletes a slice that an index finds, by the clock of Postgres. Any number
- * of processes may run it.
+ * Deletes resolved alerts, finished channel messages and owners' acts after `retentionDays`; 0
+ * keeps them. Also deletes gaps that no longer matter, and names of undeclared automations whose
+ * last run is deleted. Each statement deletes a slice that an index finds, by the clock of
+ * Postgres. Any number of processes may run it.
  */
 export async function deleteOld(db: Database, retentionDays: number, stopping: AbortSignal): Promise<void> {
   const before = (days: number) => sql`now() - ${days}::float8 * interval '1 day'`;

@@ -1,6 +1,7 @@
 import { inTurns } from '../../kit/async/in-turns.ts';
 import type { Schedules } from '../../expectation/schedules.ts';
 import type { Blindness, Transition } from '../../expectation/transition.ts';
+import type { MacKey } from '../../ledger/mac.ts';
 import { together, type Turns } from '../../store/apart.ts';
 import type { Database, Tables } from '../../store/database.ts';
 import { sql, type Transaction } from '../../store/sql.ts';
@@ -44,6 +45,8 @@ export interface TickOptions {
   /** Returns all clocks, given that of Postgres; in ms since the Unix epoch. */
   clocks: (postgres: number) => Clocks;
   schedules: Schedules;
+  /** The keys with which consoles write mutes; none without a log. */
+  actKeys?: readonly MacKey[] | undefined;
   /** Runs at the start of the transaction, once it holds the lock. */
   prepare?: ((trx: Transaction<Tables>) => Promise<void>) | undefined;
   listeners: readonly Pick<TickListener, 'recordTransitions' | 'recordTick'>[];
@@ -103,7 +106,7 @@ async function evaluateUpTo(
   before: ControllerState,
   watermark: number,
   queue: QueueReading,
-  { schedules, listeners, turns = together, turnsMs = longestTurnsMs }: TickOptions,
+  { schedules, actKeys = [], listeners, turns = together, turnsMs = longestTurnsMs }: TickOptions,
 ): Promise<Pick<TickReport, 'evaluated' | 'transitions'>> {
   const begun = performance.now();
   const from = before.watermark ?? watermark;
@@ -117,7 +120,7 @@ async function evaluateUpTo(
   const tell = async (part: readonly Transition[]): Promise<void> => {
     if (part.length > 0) for (const listener of listeners) await listener.recordTransitions(trx, part);
   };
-  const keepBack = new KeepBack(await Mutes.read(trx, from, schedules), { now: before.now, watermark });
+  const keepBack = new KeepBack(await Mutes.read(trx, from, actKeys, schedules), { now: before.now, watermark });
   const record = async (part: readonly Transition[]): Promise<number> => {
     await tell(await keepBack.divide(trx, part));
     return part.length;

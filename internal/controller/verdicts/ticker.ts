@@ -33,6 +33,7 @@ export interface TickerOptions {
   /** Rejects with one sentence while the queue cannot be read. */
   readQueue: () => Promise<QueueReading>;
   prepare?: TickOptions['prepare'];
+  actKeys?: TickOptions['actKeys'];
   listeners: readonly TickListener[];
   /** Maximum number of automations with their own gauge. */
   metricsAutomations: number;
@@ -106,7 +107,7 @@ export class Ticker {
 
   /** Reads Redis first: whatever has left the queue by then is in Postgres. */
   async #tick(): Promise<TickReport | undefined> {
-    const { db, readQueue, prepare, listeners, logger } = this.#options;
+    const { db, readQueue, actKeys, prepare, listeners, logger } = this.#options;
     const queue = await readQueue().catch((error: unknown) => {
       logger.warn({ error }, 'the queue cannot be read: the watermark does not move');
       return { reason: describeError(error).message };
@@ -115,6 +116,7 @@ export class Ticker {
       queue,
       clocks: (postgres) => ({ controller: Date.now(), postgres }),
       schedules: this.#schedules,
+      actKeys,
       prepare,
       listeners,
     };

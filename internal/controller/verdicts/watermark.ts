@@ -11,8 +11,8 @@ const marginMs = 10_000;
 const clocksDifferMs = 60_000;
 
 /**
- * How long the watermark waits for the organizations that are {@link Behind}, in ms. Then only their
- * own verdicts wait.
+ * How long the watermark waits for the organizations that are {@link Behind}, in ms. Then only
+ * their own verdicts wait.
  */
 const behindMs = 30_000;
 

@@ -5,6 +5,8 @@ export interface MaintenanceReport {
   dropped: string[];
   /** Events moved from the DEFAULT partition to the partition of their day. */
   moved: number;
+  /** True if rows in DEFAULT and retention wait for the end of a move. */
+  waitsForMove?: true;
   /** Partitions past retention that stay until the archive holds them; absent if there are none. */
   waiting?: WaitingPartitions;
   /** Present if retention would drop more partitions than it may without approval. */

@@ -24,8 +24,8 @@ interface Waiting {
  * Gives large bodies short slices of the event loop: one per loop turn, to each organization in
  * rotation. Small bodies pass in between. While others send events, large bodies get a fifth of the
  * time: a saturated loop delays each of the turns that an answer takes, and the garbage of large
- * bodies is collected in pauses of 20 ms. Short work shares a turn, or concurrent bulk requests would
- * not become one commit.
+ * bodies is collected in pauses of 20 ms. Short work shares a turn, or concurrent bulk requests
+ * would not become one commit.
  */
 export class Turns {
   /** The first organization is next. */

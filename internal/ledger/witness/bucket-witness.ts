@@ -22,6 +22,8 @@ export interface BucketOptions {
   readonly keys: readonly VerifierKey[];
   /** For how many days nobody can delete a checkpoint. */
   readonly days: number;
+  /** The time of Postgres, in ms: a wrong clock of this process must not shorten the lock. */
+  readonly now: () => Promise<number>;
   /** Called for the first request, and again after a failure. */
   readonly open: () => Promise<LockedObjects>;
   /** The bucket cannot be read. */
@@ -82,9 +84,10 @@ export class BucketWitness implements Witness, HeadMemory {
       if (!isConsistent(kept, head, proof)) throw this.#refusal(`${kept.size} other leaves of the log`);
       if (kept.size === head.size && hasSignatures(newest.note, note, origin)) return;
     }
-    const { keys, days } = this.#options;
+    const { keys, days, now } = this.#options;
     const object = objectOf(keys[0]?.name ?? '', organization, head.size);
-    await (await this.#open()).write(object, note, new Date(Date.now() + days * dayMs));
+    const until = new Date((await now()) + days * dayMs);
+    await (await this.#open()).write(object, note, until);
     this.#newest.set(organization, { head, note });
   }
 

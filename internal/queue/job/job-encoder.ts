@@ -36,8 +36,8 @@ export function encodeJob(events: readonly AcceptedEvent[], options: EncodeOptio
 const stepBytes = 131_072;
 
 /**
- * As {@link encodeJob}, for events that take much memory: encodes in short steps with a `rest` after
- * each, and compresses on another thread.
+ * As {@link encodeJob}, for events that take much memory: encodes in short steps with a `rest`
+ * after each, and compresses on another thread.
  */
 export async function encodeLargeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): Promise<JobData> {
   const { rest = nextTurn } = options;

@@ -10,8 +10,8 @@ export const jobVersion = 1;
  * The data of a job: a batch of events. A JSON array with one row per event, either plain (`rows`)
  * or compressed with zstd (`zstd`, base64: one frame that states the size of its content). `seals`
  * holds the events' seals, 64 characters each. `sum` covers all of them. `without` lists rows that
- * Redis left out since their idempotency keys are not new; `withoutSum` is its SHA-1. A release with
- * another seal, or another reading of rows, needs another version.
+ * Redis left out since their idempotency keys are not new; `withoutSum` is its SHA-1. A release
+ * with another seal, or another reading of rows, needs another version.
  */
 export type JobData = { v: typeof jobVersion; sum: number; seals?: string; without?: number[]; withoutSum?: string } & (
   { rows: Row[] } | { zstd: string }

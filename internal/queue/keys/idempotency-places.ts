@@ -17,8 +17,8 @@ export interface Places {
   /** Where a key is: one place, or the same two for every pod. */
   placesOf: (name: Buffer) => readonly [Place, Place?];
   /**
-   * The place that has all keys, in the Redis of all jobs, which acknowledges a job alone. Undefined
-   * if there is none.
+   * The place that has all keys, in the Redis of all jobs, which acknowledges a job alone.
+   * Undefined if there is none.
    */
   placeOfAll: Place | undefined;
 }

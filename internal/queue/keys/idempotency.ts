@@ -280,7 +280,9 @@ export function nameOf(organization: string, key: RepeatKey): Buffer {
   return digest([organization, ...key], nameBytes);
 }
 
-/** By way of a text: Node gives each digest that is a buffer memory of its own, which costs more. */
+/**
+ * By way of a text: Node gives each digest that is a buffer memory of its own, which costs more.
+ */
 function digest(value: unknown, bytes: number): Buffer {
   return Buffer.from(hash('sha256', JSON.stringify(value)).slice(0, 2 * bytes), 'hex');
 }

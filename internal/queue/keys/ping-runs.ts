@@ -120,7 +120,8 @@ type Item = readonly [operation: string, key: string, ...args: [string, string]]
  * The runs of pings: for each automation, the one that the last `start` without a `rid` opened, and
  * the latest ones with a `rid`. They are in Redis, so that all ingest pods know them. Concurrent
  * pings get different runs. Methods reject while Redis is unavailable. Requests during a call share
- * the next one. A ping has its run to itself until its last step, for which its caller does not wait.
+ * the next one. A ping has its run to itself until its last step, for which its caller does not
+ * wait.
  */
 export class PingRuns {
   readonly #queueName: string;

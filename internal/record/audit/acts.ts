@@ -1,8 +1,6 @@
 import { leafOfAct, readAct, type Act } from '../../ledger/act.ts';
 import { timeOfId } from '../../ledger/leaf.ts';
-import { sql } from '../../store/sql.ts';
 import type { Finding } from './finding.ts';
-import type { Reading } from './read-database.ts';
 
 /**
  * The acts that the log has. A text outside the log explains nothing: anybody could have written
@@ -42,7 +40,10 @@ export class Acts {
   }
 }
 
-/** The acts of a log as reports describe them: what affects the proof, and how many there are of each kind. */
+/**
+ * The acts of a log as reports describe them: what affects the proof, and how many there are of
+ * each kind.
+ */
 export function describeActs(acts: readonly Act[]): string[] {
   const kinds = Map.groupBy(acts, ({ kind }) => kind);
   const counts = Array.from(kinds, ([kind, own]) => `${own.length.toLocaleString('en')} ${kind}`).sort();
@@ -61,26 +62,12 @@ function describeAct({ kind, at, by, details }: Act): string | undefined {
   return kind === 'retention-approved' ? `events before ${details['before']} were let go, ${when}` : undefined;
 }
 
-/** The time (ms) before which retention dropped events, according to acts; -Infinity if it never did. */
+/**
+ * The time (ms) before which retention dropped events, according to acts; -Infinity if it never
+ * did.
+ */
 export function expiredBefore(acts: readonly Act[]): number {
   return acts
     .filter(({ kind }) => kind === 'events-expired')
     .reduce((latest, { details }) => Math.max(latest, Date.parse(details['before'] ?? '')), -Infinity);
-}
-
-/** The findings about dead letters that acts know, and that are gone without an act or a way back. */
-export async function lostLetters(trx: Reading, organization: string, acts: readonly Act[]): Promise<Finding[]> {
-  const named = (kind: Act['kind'], detail: string): string[] =>
-    acts.filter((act) => act.kind === kind).flatMap(({ details }) => (details[detail] ?? '').split(' '));
-  const deleted = new Set([...named('dead-letters-deleted', 'events'), 'no-uuid']);
-  const kept = named('dead-letter-kept', 'event').filter((id) => !deleted.has(id));
-  const { rows } = await sql<{ id: string }>`
-    select id from unnest(${kept}::text[]) as kept (id)
-    where not exists (select from dead_letters d where d.organization = ${organization} and lower(d.id) = kept.id)
-      and not exists (select from events e where e.organization = ${organization} and e.id = kept.id::uuid)
-    order by id
-  `.execute(trx);
-  return rows.map(({ id }) => ({
-    sentence: `The dead letter of event ${id} is gone, and no act says who deleted it.`,
-  }));
 }

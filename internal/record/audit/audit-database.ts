@@ -8,7 +8,7 @@ import { checkTables } from './check-tables.ts';
 import { checkTree, type CheckedTree } from './check-tree.ts';
 import { compareRecord, nothingCompared } from './compare-record.ts';
 import { differingExecution, differingRunning } from './differing-executions.ts';
-import { Acts, describeActs, expiredBefore, lostLetters } from './acts.ts';
+import { Acts, describeActs, expiredBefore } from './acts.ts';
 import { Erased } from './erased.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { Parts } from './parts.ts';
@@ -22,6 +22,7 @@ import {
   timeOfOldestLeaf,
   type LogRow,
   type Reading,
+  lostLetters,
 } from './read-database.ts';
 import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
 import { inSnapshot, type Beside } from './snapshot.ts';
@@ -33,8 +34,8 @@ export interface DatabaseAudit {
   /** Heads of checkpoints that somebody kept. */
   kept?: readonly TreeHead[];
   /**
-   * Retention keeps the events from this day on (ms since the Unix epoch). Default: what the log says
-   * that retention dropped.
+   * Retention keeps the events from this day on (ms since the Unix epoch). Default: what the log
+   * says that retention dropped.
    */
   retainedSince?: number | undefined;
   onProgress?: OnProgress;

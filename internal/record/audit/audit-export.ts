@@ -168,7 +168,9 @@ function openEnds({ first, last }: Ends): string {
   );
 }
 
-/** The leaves of a log of this size, a tile at a time. Ends with a finding at one that is not there. */
+/**
+ * The leaves of a log of this size, a tile at a time. Ends with a finding at one that is not there.
+ */
 async function* readLeaves(size: number, read: ReadServed, lacking: Finding[]): AsyncGenerator<Buffer> {
   for (const tile of tilesOf(size)) {
     if (tile.level !== 'entries') return;

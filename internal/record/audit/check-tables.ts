@@ -20,8 +20,8 @@ const tables = [
 
 /**
  * What the owner of a database could change of its tables so that this user sees other rows than
- * readers do, or a row twice: the catalog of Postgres says so, whoever asks. Tables of the same name
- * in several schemas may be those of two installations, so they become a problem.
+ * readers do, or a row twice: the catalog of Postgres says so, whoever asks. Tables of the same
+ * name in several schemas may be those of two installations, so they become a problem.
  */
 export async function checkTables(trx: Reading, parts: Parts): Promise<Finding[]> {
   const { rows } = await sql<{ sentence: string }>`

@@ -40,7 +40,10 @@ export function compareEvents(events: readonly StoredEvent[], leaves: LeavesById
   return findings;
 }
 
-/** A worker that is killed between the record and the queue stores an event that was erased meanwhile. */
+/**
+ * A worker that is killed between the record and the queue stores an event that was erased
+ * meanwhile.
+ */
 function storedAgain(event: StoredEvent, leaves: readonly Buffer[] = [], erased: Erased): string | undefined {
   const erasure = erased.erasureOf(event.id);
   if (erasure === undefined || leaves.filter(isEvent).length < 2) return undefined;

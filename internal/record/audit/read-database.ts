@@ -1,3 +1,4 @@
+import type { Act } from '../../ledger/act.ts';
 import { isLeaf, leafSize, readLeaf, splitLeaves, timeOfId, timeOfLeaf } from '../../ledger/leaf.ts';
 import { tileSizes, tileWidth, unpackTile } from '../../ledger/tiles.ts';
 import type { Tables } from '../../store/database.ts';
@@ -143,4 +144,23 @@ export async function readFragments(trx: Reading, organization: string): Promise
     where organization = ${organization} and level = 0 and octet_length(content) not in (${sql.join(tileSizes.map((size) => sql.lit(size)))})
   `.execute(trx);
   return rows.map(({ kept }) => ({ sentence: `A row of ${kept} has no whole leaves: it was changed.` }));
+}
+
+/**
+ * The findings about dead letters that acts know, and that are gone without an act or a way back.
+ */
+export async function lostLetters(trx: Reading, organization: string, acts: readonly Act[]): Promise<Finding[]> {
+  const named = (kind: Act['kind'], detail: string): string[] =>
+    acts.filter((act) => act.kind === kind).flatMap(({ details }) => (details[detail] ?? '').split(' '));
+  const deleted = new Set([...named('dead-letters-deleted', 'events'), 'no-uuid']);
+  const kept = named('dead-letter-kept', 'event').filter((id) => !deleted.has(id));
+  const { rows } = await sql<{ id: string }>`
+    select id from unnest(${kept}::text[]) as kept (id)
+    where not exists (select from dead_letters d where d.organization = ${organization} and lower(d.id) = kept.id)
+      and not exists (select from events e where e.organization = ${organization} and e.id = kept.id::uuid)
+    order by id
+  `.execute(trx);
+  return rows.map(({ id }) => ({
+    sentence: `The dead letter of event ${id} is gone, and no act says who deleted it.`,
+  }));
 }

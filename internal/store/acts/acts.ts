@@ -1,10 +1,13 @@
 import { storable } from '../../event/stored-text.ts';
 import type { Ending } from '../../event/closing.ts';
 import { unavailable } from '../../kit/errors/request-error.ts';
-import type { Database } from '../database.ts';
+import type { MacKey } from '../../ledger/mac.ts';
+import type { Database, Tables } from '../database.ts';
 import { isForbidden, isTimeout, isUnavailable, movedOrganizations } from '../errors.ts';
-import { sql, type RawBuilder } from '../sql.ts';
+import { sql, type Transaction } from '../sql.ts';
 import type { MuteWindow } from '../tables/acts-table.ts';
+import { macOfAct, type ActRow } from './act-mac.ts';
+import { readMutes } from './read-mutes.ts';
 
 /** What every act has. */
 interface Signed {
@@ -48,9 +51,12 @@ const longestName = 200;
 /** Writes what owners do about alerts and executions. */
 export class Acts {
   readonly #databaseOf: (organization: string) => Database;
+  readonly #actKeys: readonly MacKey[];
 
-  constructor(databaseOf: (organization: string) => Database) {
+  /** @param actKeys the first one makes the MACs of acts; empty without a log. */
+  constructor(databaseOf: (organization: string) => Database, actKeys: readonly MacKey[] = []) {
     this.#databaseOf = databaseOf;
+    this.#actKeys = actKeys;
   }
 
   /**
@@ -66,8 +72,7 @@ export class Acts {
         .execute(async (trx) => {
           // A user in runledger_reader sees and writes rows of this organization only.
           await sql`select set_config('runledger.organization', ${act.organization}, true)`.execute(trx);
-          const { numAffectedRows = 0n } = await insertOf(act).execute(trx);
-          if (numAffectedRows > 0n) return true;
+          if (await insert(trx, act, this.#actKeys)) return true;
           const own = trx.selectFrom('acts').select('id').where('organization', '=', act.organization);
           return (await own.where('id', '=', act.id).executeTakeFirst()) !== undefined;
         });
@@ -79,52 +84,61 @@ export class Acts {
   }
 }
 
-function insertOf(act: NewAct): RawBuilder<unknown> {
-  const { organization, id, kind, note, by } = act;
-  const until = kind === 'mute' ? act.until : undefined;
-  const details = kind === 'mute' ? { window: act.window } : kind === 'close' ? { as: act.as } : {};
-  return sql`
-    insert into acts (organization, id, kind, automation_id, execution_id, about, note, details, until_at, made_by)
-    select ${organization}, ${id}::uuid, ${kind}, on_what.*, ${note}, ${JSON.stringify(details)}::jsonb,
-      ${until ?? null}::timestamptz, ${storable(by, longestName)}
-    from (${subjectOf(act)}) as on_what (automation_id, execution_id, about)
-    on conflict do nothing
-  `;
+/** What an act is about, as its row says. */
+type Subject = Pick<ActRow, 'automation_id' | 'execution_id' | 'about'>;
+
+/** Resolves with false if there is nothing to write, or if it is there. */
+async function insert(trx: Transaction<Tables>, act: NewAct, actKeys: readonly MacKey[]): Promise<boolean> {
+  const subject = await subjectOf(trx, act, actKeys);
+  if (subject === undefined) return false;
+  const { automation_id, execution_id, about } = subject;
+  const until = act.kind === 'mute' ? act.until : undefined;
+  const details = act.kind === 'mute' ? { window: act.window } : act.kind === 'close' ? { as: act.as } : {};
+  // As Postgres will have it: the MAC is over that.
+  const { rows } = await sql<ActRow>`
+    select ${act.organization}::text as organization, ${act.id}::uuid as id, ${act.kind}::text as kind,
+      ${automation_id}::uuid as automation_id, ${execution_id}::text as execution_id, ${about}::uuid as about,
+      ${act.note}::text as note, ${JSON.stringify(details)}::jsonb as details,
+      ${until ?? null}::timestamptz(3) as until_at, ${storable(act.by, longestName)}::text as made_by,
+      now()::timestamptz(3) as made_at
+  `.execute(trx);
+  const [key] = actKeys;
+  const values = rows.map((row) => ({
+    ...row,
+    details: JSON.stringify(row.details),
+    mac: key === undefined ? null : macOfAct(key, row),
+  }));
+  const query = trx.insertInto('acts').values(values);
+  const { numInsertedOrUpdatedRows = 0n } = await query.onConflict((on) => on.doNothing()).executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows > 0n;
 }
 
-/** The automation, the execution and the alert or mute of an act; no row if there is none. */
-function subjectOf(act: NewAct): RawBuilder<unknown> {
-  const own = sql`organization = ${act.organization}`;
-  if (act.kind === 'mute') {
-    return sql`
-      select ${act.automationId ?? null}::uuid, null::text, null::uuid
-      where (select count(*) from acts m where ${own} and ${isMuteInForce(sql`now()`)}) < ${sql.lit(mostMutes)}
-    `;
+/** The automation, the execution and the alert or mute of an act; undefined if there is none. */
+async function subjectOf(
+  trx: Transaction<Tables>,
+  act: NewAct,
+  actKeys: readonly MacKey[],
+): Promise<Subject | undefined> {
+  const { organization } = act;
+  if (act.kind === 'mute' || act.kind === 'unmute') {
+    const mutes = await readMutes(trx, sql`now()`, actKeys, organization);
+    const none = { execution_id: null, about: null };
+    if (act.kind === 'mute') {
+      return mutes.length < mostMutes ? { ...none, automation_id: act.automationId ?? null } : undefined;
+    }
+    const mute = mutes.find(({ id }) => id === act.mute.toLowerCase());
+    return mute && { ...none, automation_id: mute.automation_id, about: mute.id };
   }
-  if (act.kind === 'unmute') {
-    return sql`
-      select m.automation_id, null::text, m.id from acts m
-      where ${own} and m.id = ${act.mute}::uuid and ${isMuteInForce(sql`now()`)}
-    `;
-  }
-  if (act.kind === 'acknowledge') {
-    return sql`
-      select automation_id, facts ->> 'execution', id from alerts
-      where ${own} and id = ${act.alert}::uuid and resolved_at is null
-    `;
-  }
-  const isOpen = act.kind === 'close' ? sql`and state = 'running'` : sql``;
-  return sql`
-    select automation_id, execution_id, null::uuid from executions
-    where ${own} and automation_id = ${act.automationId}::uuid and execution_id = ${act.executionId} ${isOpen}
-  `;
-}
-
-/** True for an act `m` that is a mute nobody has ended, and that has not ended by a time. */
-export function isMuteInForce(time: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql`
-    m.kind = 'mute' and (m.until_at is null or m.until_at > ${time}) and not exists (
-      select from acts e where e.organization = m.organization and e.kind = 'unmute' and e.about = m.id
-    )
-  `;
+  const subject =
+    act.kind === 'acknowledge'
+      ? sql<Subject>`
+          select automation_id, facts ->> 'execution' as execution_id, id as about from alerts
+          where organization = ${organization} and id = ${act.alert}::uuid and resolved_at is null
+        `
+      : sql<Subject>`
+          select automation_id, execution_id, null as about from executions
+          where organization = ${organization} and automation_id = ${act.automationId}::uuid
+            and execution_id = ${act.executionId} and (state = 'running' or ${act.kind !== 'close'}::boolean)
+        `;
+  return (await subject.execute(trx)).rows[0];
 }

@@ -2,13 +2,14 @@ import { closingEvents } from '../../event/closing.ts';
 import { acceptEvent, type AcceptedEvent } from '../../event/event.ts';
 import { createIdentitySource } from '../../event/identity.ts';
 import type { EventRequest } from '../../event/schema.ts';
-import type { Act as LedgerAct } from '../../ledger/act.ts';
-import type { MacKey } from '../../ledger/mac.ts';
+import { leafOfAct, writeAct, type Act as LedgerAct } from '../../ledger/act.ts';
+import { actKeyOf, type MacKey } from '../../ledger/mac.ts';
 import type { Database, Tables } from '../database.ts';
-import { appendAct } from '../ledger/append-act.ts';
+import { appendAct, newAct } from '../ledger/append-act.ts';
 import { recordEvents } from '../record-events.ts';
 import { sql, type Selectable, type Transaction } from '../sql.ts';
 import type { ActKind, ActsTable } from '../tables/acts-table.ts';
+import { isMade } from './act-mac.ts';
 
 type Act = Selectable<ActsTable>;
 type Key = Pick<Act, 'organization' | 'id'>;
@@ -26,36 +27,55 @@ const isHere = sql<boolean>`not exists (
 
 /**
  * Records what owners did: with a key in the log, and a closing as events of its run. Each act is
- * recorded once, with all that it makes or not at all. Any number of workers may run it.
+ * recorded once, with all that it makes or not at all. Any number of workers may run it. With a log,
+ * an act that no console has written makes nothing: its leaf without a MAC stays as evidence, which
+ * the sealer refuses.
+ * @param macKeys those of leaves, the first of which makes new ones; empty without a log.
  * @param onError receives what went wrong with one act, which the next round tries again.
+ * @param onRefused receives each act that no console has written.
  */
 export async function recordActs(
   db: Database,
-  macKey: MacKey | undefined,
+  macKeys: readonly MacKey[],
   onError: (error: unknown, act: Key) => void,
+  onRefused: (act: Key) => void = () => undefined,
 ): Promise<void> {
   const { rows } = await sql<Key>`
     select organization, id from acts where recorded_at is null and ${isHere} order by made_at limit ${sql.lit(most)}
   `.execute(db);
   for (const key of rows) {
-    await db
+    const isRefused = await db
       .transaction()
-      .execute((trx) => recordAct(trx, key, macKey))
+      .execute((trx) => recordAct(trx, key, macKeys))
       .catch((error: unknown) => onError(error, key));
+    if (isRefused === true) onRefused(key);
   }
 }
 
-/** The update locks the row: another worker finds it recorded. */
-async function recordAct(trx: Transaction<Tables>, { organization, id }: Key, macKey: MacKey | undefined) {
+/** The update locks the row: another worker finds it recorded. Resolves with true if it is refused. */
+async function recordAct(trx: Transaction<Tables>, { organization, id }: Key, macKeys: readonly MacKey[]) {
   const { rows } = await sql<Act>`
     update acts set recorded_at = now()
     where organization = ${organization} and id = ${id}::uuid and recorded_at is null and ${isHere}
     returning *
   `.execute(trx);
   const [act] = rows;
-  if (act === undefined) return;
+  if (act === undefined) return false;
+  if (!isMade(macKeys.map(actKeyOf), act)) {
+    await refuse(trx, act);
+    return true;
+  }
+  const [macKey] = macKeys;
   const events = act.kind === 'close' ? await closeRun(trx, act, macKey) : [];
   await appendAct(trx, macKey, { organization, by: act.made_by, ...loggedAs(act, events) });
+  return false;
+}
+
+/** Keeps the leaf of a forged act, which the sealer counts, and which `verify` finds. */
+async function refuse(trx: Transaction<Tables>, act: Act): Promise<void> {
+  const { id, ...forged } = newAct({ organization: act.organization, by: act.made_by, ...loggedAs(act, []) });
+  const leaves = leafOfAct(id, writeAct({ id, ...forged }));
+  await trx.insertInto('log_segments').values({ organization: act.organization, leaves, mac: null }).execute();
 }
 
 /** An act as the log keeps it: without the note, since it keeps acts forever. */

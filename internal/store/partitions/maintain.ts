@@ -3,6 +3,7 @@ import type { MacKey } from '../../ledger/mac.ts';
 import { withDaysInError } from '../error-context.ts';
 import type { Database } from '../database.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
+import { isOnMove } from '../organizations/here.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import {
   countDefaultRows,
@@ -39,7 +40,8 @@ const mostMoved = 100_000;
  * Creates the partitions of today, the days ahead and days with rows in DEFAULT, and drops
  * partitions past retention. Each step is a short transaction that gives up rather than block
  * writers; the run then rejects with the day, and the next run continues. The events of a day move
- * together: one in neither table would be invisible, and a redelivery would store it twice.
+ * together: one in neither table would be invisible, and a redelivery would store it twice. While
+ * an organization is on a move from or to this database, rows in DEFAULT and retention wait.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<Changes> {
   const today = dayOf(options.now);
@@ -58,7 +60,8 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
     // Events of today may arrive at any time, events of a later day do not.
     await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
   }
-  if (options.retentionDays > 0) {
+  if (await isOnMove(db)) report.waitsForMove = true;
+  else if (options.retentionDays > 0) {
     const oldest = daysBefore(today, options.retentionDays);
     Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
   }
@@ -79,7 +82,9 @@ async function ensurePartition(db: Database, day: number, { eventsMayCome, repor
     withMaintenanceLock(db, async (trx, present) => {
       if (partitionOf(day, present) !== undefined) return;
       if (eventsMayCome) await lockEvents(trx);
-      report.moved += await createPartition(trx, day);
+      const moved = await createPartition(trx, day);
+      if (moved === undefined) return;
+      report.moved += moved;
       report.created.push(partitionName(only(day)));
     }),
   );

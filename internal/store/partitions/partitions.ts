@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database, Tables } from '../database.ts';
 import { dayAfter, isoDay } from './days.ts';
+import { isOnMove } from '../organizations/here.ts';
 import { forgetRewritten, noteRewritten, writtenBy } from '../erase/rewritten-events.ts';
 
 /** Days from `from` until before `to`: UTC midnights, in ms since the Unix epoch. */
@@ -69,21 +70,22 @@ export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Creates the partition of a day and moves that day's rows of DEFAULT into it. Resolves with the
- * number of moved events. The table is built first and then attached, which blocks only users of
- * DEFAULT.
+ * Creates the partition of a day and moves that day's rows of DEFAULT into it, under the lock of
+ * maintenance. Resolves with the number of moved events; undefined if they stay until the end of a
+ * move: replication would publish that they left DEFAULT, and not that they are in a table which is
+ * not attached yet. The table is built first and then attached, which blocks only users of DEFAULT.
  */
-export async function createPartition(trx: Transaction<Tables>, day: number): Promise<number> {
+export async function createPartition(trx: Transaction<Tables>, day: number): Promise<number | undefined> {
   const range = only(day);
   const name = sql.table(partitionName(range));
-  await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
   // Writers must not add events of this day to DEFAULT between the move and the attachment.
   await sql`lock table events_default in access exclusive mode`.execute(trx);
-  const moved = await moveRows(
-    trx,
-    name,
-    sql`created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}`,
-  );
+  const chosen = sql`created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}`;
+  const one = await sql`select from events_default where ${chosen} limit 1`.execute(trx);
+  const isEmpty = one.rows.length === 0;
+  if (!isEmpty && (await isOnMove(trx))) return undefined;
+  await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
+  const moved = isEmpty ? 0 : await moveRows(trx, name, chosen);
   await attach(trx, range);
   return moved;
 }
@@ -94,8 +96,6 @@ async function moveRows(
   to: RawBuilder<unknown>,
   chosen: RawBuilder<unknown>,
 ): Promise<number> {
-  const one = await sql`select from events_default where ${chosen} limit 1`.execute(trx);
-  if (one.rows.length === 0) return 0;
   await forgetRewritten.execute(trx);
   const storedBy = writtenBy('events_default');
   await noteRewritten(

@@ -3,7 +3,7 @@ import type { MacKey } from '../../ledger/mac.ts';
 import { appendAct, appendActs, newAct } from '../ledger/append-act.ts';
 import type { Database, Tables } from '../database.ts';
 import { noteDeletedLetters } from '../dead-letters.ts';
-import { isHere } from '../organizations/here.ts';
+import { closedHere, isHere } from '../organizations/here.ts';
 import { dayAfter, isoDay } from './days.ts';
 import { organizationsOfDay } from './event-days.ts';
 import { lockEvents, type Partition } from './partitions.ts';
@@ -42,16 +42,23 @@ export async function noteExpiry(
   for (let day = dropped.from; day < dropped.to; day = dayAfter(day)) {
     for (const organization of await organizationsOfDay(trx, day)) organizations.add(organization);
   }
+  // What an organization left here when it moved is not its record.
+  for (const organization of await closedHere(trx)) organizations.delete(organization);
   const act = { kind: 'events-expired', by: 'retention', details: { before: isoDay(dropped.to) } } as const;
   const acts = Array.from(organizations, (organization) => newAct({ ...act, organization }));
   await appendActs(trx, macKey, acts);
 }
 
-/** Deletes dead letters from before a time. A log gets an act that names them. */
+/**
+ * Deletes dead letters from before a time. A log gets an act that names them. What an organization
+ * left here when it moved stays until `move --clean`.
+ */
 export function deleteOldLetters(db: Database, macKey: MacKey | undefined, oldest: Date): Promise<void> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ organization: string; ids: string[] }>`
-      with gone as (delete from dead_letters where dead_at < ${oldest} returning organization, id)
+      with gone as (
+        delete from dead_letters where dead_at < ${oldest} and ${isHere('organization')} returning organization, id
+      )
       select organization, array_agg(id order by id) as ids from gone group by organization order by organization
     `.execute(trx);
     for (const { organization, ids } of rows) await noteDeletedLetters(trx, macKey, organization, ids, 'retention');

@@ -8,6 +8,7 @@ import { deleteOldLetters, noteApproval, noteExpiry } from './retention-acts.ts'
 import { withDaysInError } from '../error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
+import { isOnMove } from '../organizations/here.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
 /**
@@ -31,7 +32,9 @@ export interface RetentionOptions {
   today: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
-  /** If given, logs get acts that say what is dropped, who approved it, and which letters are gone. */
+  /**
+   * If given, logs get acts that say what is dropped, who approved it, and which letters are gone.
+   */
   macKey?: MacKey | undefined;
 }
 
@@ -131,7 +134,7 @@ async function expireAll(
   return missing === undefined ? undefined : { partitions: past.length - droppable.length, reason: missing };
 }
 
-/** Resolves with the reason if the partition stays because its number of rows has changed. */
+/** Resolves with the reason if the partition stays: its number of rows has changed, or a move began. */
 async function expire(
   db: Database,
   macKey: MacKey | undefined,
@@ -142,6 +145,10 @@ async function expire(
   await withDaysInError(partition, () =>
     withMaintenanceLock(db, async (trx, present) => {
       if (!present.some(({ name }) => name === partition.name)) return;
+      if (await isOnMove(trx)) {
+        reason = 'an organization is on a move';
+        return;
+      }
       if (rows !== undefined && rows !== (await countLocked(trx, partition))) {
         reason = `${partition.name} has got further events`;
         return;
@@ -203,7 +210,8 @@ async function deleteExecutionsOf(
         and e.last_event_at < ${new Date(oldest)} and coalesce(e.last_accepted_at, '-infinity') < ${new Date(oldest)}
       returning e.organization, e.automation_id, e.execution_id
     ),
-    -- An event may have occurred a little later than it was accepted; then only the table events tells.
+    -- An event may have occurred a little later than it was accepted; then only the table events
+    -- tells.
     deleted_ahead as (
       delete from executions e using slice s
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)

@@ -1,6 +1,8 @@
 import type { ColumnType } from 'kysely';
 
-/** What an owner does: mutes, ends a mute, acknowledges an alert, closes a run, or writes a note. */
+/**
+ * What an owner does: mutes, ends a mute, acknowledges an alert, closes a run, or writes a note.
+ */
 export type ActKind = 'mute' | 'unmute' | 'acknowledge' | 'close' | 'note';
 
 /** When a mute repeats: in a window after each time of a cron expression. */
@@ -32,4 +34,6 @@ export interface ActsTable {
   made_at: ColumnType<Date, Date | undefined, never>;
   /** When a worker recorded it; null until then. */
   recorded_at: Date | null;
+  /** With a log: proves that a console wrote it. */
+  mac: Uint8Array | null;
 }

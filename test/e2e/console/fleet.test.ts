@@ -145,7 +145,7 @@ describe('the fleet in the console', () => {
     await page.click('.choices >> text=Report mailer');
     await page.waitForURL(`**/executions?automation_id=${named('Report mailer').id}`);
     await filter('nobody');
-    expect(await page.innerText('.empty h2')).to.equal('No automation is called “nobody”');
+    expect(await page.innerText('.empty h2')).to.equal('No automation has the name, owner or tag “nobody”');
   });
 
   it('leads from an error without an error_id to the runs that have it', async () => {

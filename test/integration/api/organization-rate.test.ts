@@ -79,7 +79,8 @@ inBothModes('ORGANIZATION_RATE', ({ suiteIngest }) => {
   for (const [what, [status, request]] of Object.entries(refused)) {
     it(`counts a request ${what} as an event`, async () => {
       const organization = `refused-${status}`;
-      // At once: the answer to a large body takes about a second, in which the rate allows two more.
+      // At once: the answer to a large body takes about a second, in which the rate allows two
+      // more.
       const answers = await Promise.all(Array.from({ length: 6 }, () => send(organization, request)));
       expect(answers.map((answer) => answer.status)).to.include.members([status, status, 429]);
     });

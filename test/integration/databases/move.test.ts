@@ -7,24 +7,33 @@ import { cancelMove, moveOrganization } from '../../../internal/store/organizati
 import { Residents } from '../../../internal/store/organizations/residents.ts';
 import { readPlaces } from '../../../internal/store/organizations/organization-map.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import type { MaintenanceReport } from '../../../internal/event/outcome/maintenance-report.ts';
 import { Acts } from '../../../internal/store/acts/acts.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
+import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
+import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { NoticeBook } from '../../../internal/controller/notify/notice-book.ts';
 import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import { alertsToTell } from '../../../internal/controller/notify/told-alerts.ts';
 import { advisoryLocks } from '../../../internal/store/advisory-locks.ts';
 import { movedOrganizations } from '../../../internal/store/errors.ts';
-import { readMove } from '../../../internal/store/organizations/move/fence.ts';
+import { isOnMove } from '../../../internal/store/organizations/here.ts';
+import { beginMove, readMove } from '../../../internal/store/organizations/move/fence.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { dayOf } from '../../../internal/store/partitions/days.ts';
+import { lockEvents, makeDefaultThePartitionOf } from '../../../internal/store/partitions/partitions.ts';
 import { sql } from '../../../internal/store/sql.ts';
+import { createStore } from '../../../internal/store/store.ts';
+import { untilUnlocked } from '../../../internal/store/until-unlocked.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { killedAt } from '../../support/killed-at.ts';
+import { day } from '../../support/maintenance-day.ts';
 import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
-import { headOf, idsInLog, seal, withLeaves } from '../../support/sealed-ledger.ts';
+import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
@@ -100,7 +109,7 @@ describe('a move of an organization', function () {
         await new Acts(() => databases.eu.db).add(note).catch(() => acts.pop());
       });
       for (const db of [databases.first.db, databases.eu.db]) {
-        await recordActs(db, undefined, (error) => {
+        await recordActs(db, [], (error) => {
           throw error;
         });
       }
@@ -210,6 +219,69 @@ describe('a move of an organization', function () {
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
   });
 
+  it('takes along what maintenance moves out of DEFAULT meanwhile, and retention waits for its end', async () => {
+    const { first, eu } = databases;
+    const { now } = await readClock(first.db);
+    const daysAgo = (days: number, executionId = 'kept') => ofAcme({ createdAt: now - days * day, executionId });
+    const settings = { partitionsAhead: 1, overdueAfterHours: 24, macKey };
+    const maintain = (db: Database) =>
+      untilUnlocked(() => createStore(db, { ...settings, retentionDays: 3 }).maintain());
+    const storeOldLetter = async (): Promise<void> => {
+      await keepDeadLetter(first.db, daysAgo(0), 'test', macKey);
+      await first.db
+        .updateTable('dead_letters')
+        .set({ dead_at: new Date(now - 10 * day) })
+        .execute();
+    };
+    const [expired, today] = [daysAgo(10, 'expired'), daysAgo(0)];
+    await recordEvents(first.db, [expired, today], withLeaves);
+    await createStore(first.db, { ...settings, retentionDays: 0 }).maintain();
+    const [copied, followed, turned] = [daysAgo(2), daysAgo(1), daysAgo(3)];
+    await recordEvents(first.db, [copied], withLeaves);
+    await storeOldLetter();
+    // Retention has not deleted the executions of a dropped day yet.
+    await sql`create table events_20260101_expired_1 ()`.execute(first.db);
+    expect(await beginMove(first.db, 'acme', 'eu')).to.equal(false);
+    await sql`drop table events_20260101_expired_1`.execute(first.db);
+
+    const reports: MaintenanceReport[] = [];
+    const whileCopied = afterStatement(first.db, 'pg_wal_lsn_diff', async () => {
+      reports.push(await maintain(first.db));
+      await recordEvents(first.db, [turned], withLeaves);
+      await untilUnlocked(() =>
+        first.db.transaction().execute(async (trx) => {
+          await lockEvents(trx);
+          await makeDefaultThePartitionOf(trx, { from: dayOf(turned.createdAt), to: dayOf(followed.createdAt) });
+        }),
+      );
+      await recordEvents(first.db, [followed], withLeaves);
+      await storeOldLetter();
+    });
+    const source = afterStatement(whileCopied, 'pg_logical_emit_message', async () => {
+      for (const db of [first.db, eu.db]) reports.push(await maintain(db));
+    });
+    await moveOrganization(options(new Map([...databases.byName, ['first', source] as const])), 'eu');
+    const idsIn = async (db: Database) => (await storedEvents(db)).map(({ id }) => id);
+    const kept = [copied, followed, turned, today].map(({ id }) => id);
+    expect(await idsIn(eu.db)).to.have.members([expired.id, ...kept]);
+    expect(reports).to.have.lengthOf(3);
+    for (const report of reports) expect(report).to.deep.include({ moved: 0, dropped: [], waitsForMove: true });
+
+    for (const db of [first.db, eu.db]) {
+      const { moved, dropped } = await maintain(db);
+      expect([moved > 0, dropped.length]).to.deep.equal([true, 1]);
+      expect(await idsIn(db)).to.have.members(kept);
+      expect(await storedExecutions(db)).to.have.lengthOf(1);
+      expect(await wrongRunning(db)).to.deep.equal([]);
+    }
+    const acts = await eu.db.selectFrom('log_acts').select('act').execute();
+    const deletions = acts.map(({ act }) => act).filter((act) => !act.includes('dead-letter-kept'));
+    expect(deletions.map((act) => /"act":"([a-z-]+)"/.exec(act)?.[1])).to.have.members([
+      'dead-letters-deleted',
+      'events-expired',
+    ]);
+  });
+
   it('can be cancelled until its end: the source takes events again', async () => {
     const { first, eu } = databases;
     await recordEvents(first.db, [ofAcme()]);
@@ -220,6 +292,7 @@ describe('a move of an organization', function () {
     const underWay = 'a move is under way: end or cancel it first';
     expect(await failureOf(cleanOrganization(options()))).to.include({ message: underWay });
     await cancelMove(options());
+    expect([await isOnMove(first.db), await isOnMove(eu.db)]).to.deep.equal([false, false]);
     await recordEvents(first.db, [ofAcme()]);
     expect(await storedEvents(first.db)).to.have.lengthOf(2);
     await moveOrganization(options(), 'eu');

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readAct } from '../../../internal/ledger/act.ts';
 import { leafOfAct } from '../../../internal/ledger/act.ts';
+import { actKeyOf, macKeyText } from '../../../internal/ledger/mac.ts';
 import { Acts } from '../../../internal/store/acts/acts.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
 import { findLeaf } from '../../../internal/store/ledger/find-leaf.ts';
@@ -29,7 +30,10 @@ describe('what owners do about alerts and executions', () => {
     provider = await OidcProvider.start();
   });
   after(() => provider.stop());
-  const suite = suiteLogin(() => provider.settings(roles));
+  const suite = suiteLogin(() => ({
+    ...provider.settings(roles),
+    LEDGER_MAC_KEY: macKeyText(actKeyOf(macKey), 'ACT'),
+  }));
   beforeEach(async () => {
     const { db } = suite.database;
     for (const table of ['acts', 'alerts', 'automations', 'events', 'executions', 'log_acts', 'log_segments'] as const)
@@ -43,7 +47,7 @@ describe('what owners do about alerts and executions', () => {
   const show = async (browser: Browser, path: string) => (await browser.get(path, html)).body.replaceAll(/\s+/g, ' ');
   /** What a worker does each second. */
   const record = (db = suite.database.db) =>
-    recordActs(db, macKey, (error) => {
+    recordActs(db, [macKey], (error) => {
       throw error;
     });
   const acts = () => suite.database.db.selectFrom('acts').selectAll().orderBy('made_at').execute();
@@ -96,7 +100,7 @@ describe('what owners do about alerts and executions', () => {
     }
     await record();
     await record();
-    const [{ id = '' } = {}] = await acts();
+    const [{ id } = { id: '' }] = await acts();
     const end = await formOf(browser, mutes, `${mutes}/${id}/end`);
     expect((await browser.post(`${mutes}/${id}/end`, end)).status).to.equal(303);
     expect(await show(browser, mutes)).to.include('Nothing is muted');
@@ -280,9 +284,9 @@ describe('what owners do about alerts and executions', () => {
         automationId,
         executionId,
       } as const;
-      const close = (to: typeof db) => new Acts(() => to).add({ ...act, as: 'lost' });
+      const close = (to: typeof db) => new Acts(() => to, [actKeyOf(macKey)]).add({ ...act, as: 'lost' });
       killed = await close(dying)
-        .then(() => recordActs(dying, macKey, () => undefined))
+        .then(() => recordActs(dying, [macKey], () => undefined))
         .then(
           () => counter.left <= 0,
           () => true,
@@ -297,6 +301,63 @@ describe('what owners do about alerts and executions', () => {
       ).to.deep.equal(['START', 'ERROR', 'END']);
       expect((await logged()).filter(({ kind }) => kind === 'run-closed')).to.have.length(at);
     }
+  });
+
+  it('has no effect where there is a log and only Postgres has it: nor has a change of what an owner did', async () => {
+    const { db } = suite.database;
+    const alert = await fail();
+    await recordEvents(db, [anEvent({ kind: 'START', executionId: 'open' })], withLeaves);
+    const acme = { organization: 'acme', by: 'Olga', note: 'Patches' };
+    const genuine = { ...acme, kind: 'mute', automationId, until: new Date('2099-01-01'), window: undefined } as const;
+    const [kept, changed] = [randomUUID(), randomUUID()];
+    for (const id of [kept, changed]) {
+      expect(await new Acts(() => db, [actKeyOf(macKey)]).add({ ...genuine, id })).to.equal(true);
+    }
+    await db.updateTable('acts').set({ note: '' }).where('id', '=', kept).execute();
+    await db.updateTable('acts').set({ automation_id: null, note: 'All' }).where('id', '=', changed).execute();
+    const forged = {
+      organization: 'acme',
+      made_by: 'Olga',
+      note: 'Forged',
+      details: '{}',
+      automation_id: automationId,
+    };
+    const of = (kind: 'mute' | 'unmute' | 'acknowledge' | 'close' | 'note') => ({ ...forged, id: randomUUID(), kind });
+    const written = new Date();
+    const rows = [
+      of('mute'),
+      { ...of('mute'), recorded_at: written },
+      { ...of('unmute'), about: kept, recorded_at: written },
+      { ...of('acknowledge'), about: alert },
+      { ...of('note'), execution_id: 'open' },
+      { ...of('close'), execution_id: 'open', details: JSON.stringify({ as: 'lost' }) },
+    ];
+    await db.insertInto('acts').values(rows).execute();
+    await record();
+
+    const browser = await logIn(olga);
+    const paths = [
+      '/o/acme',
+      '/o/acme/alerts',
+      mutes,
+      `/o/acme/alerts/${alert}`,
+      `/o/acme/automations/${automationId}`,
+    ];
+    for (const path of [...paths, `/o/acme/executions/${automationId}/open`]) {
+      expect(await show(browser, path), path)
+        .to.not.include('Forged')
+        .and.to.not.include('All of acme');
+    }
+    const { items } = (await manage(suite, 'GET', '/v1/mutes/')).json<{ items: { id: string }[] }>();
+    expect(items.map(({ id }) => id)).to.deep.equal([kept]);
+    const open = db.selectFrom('executions').select('state').where('execution_id', '=', 'open');
+    expect(await open.execute()).to.deep.equal([{ state: 'running' }]);
+    expect((await logged()).map(({ kind }) => kind)).to.deep.equal(['muted']);
+    const refused = await db.selectFrom('log_segments').select('refused').execute();
+    expect(refused.map((row) => row.refused)).to.deep.equal([true, true, true, true, true]);
+    const end = await formOf(browser, mutes, `${mutes}/${kept}/end`);
+    expect((await browser.post(`${mutes}/${kept}/end`, end)).status).to.equal(303);
+    expect(await show(browser, mutes)).to.include('Nothing is muted');
   });
 
   it('is not done while the access log cannot be written', async () => {

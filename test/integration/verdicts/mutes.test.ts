@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { enqueueExecutions } from '../../../internal/controller/notify/enqueue-executions.ts';
+import { macOfAct } from '../../../internal/store/acts/act-mac.ts';
 import { ConsoleLinks } from '../../../internal/controller/notify/links.ts';
 import { alertsToTell } from '../../../internal/controller/notify/told-alerts.ts';
 import { together } from '../../../internal/store/apart.ts';
@@ -147,6 +148,22 @@ describe('a mute', () => {
   it('with a schedule that no release can read mutes nothing and stops no tick', async () => {
     await mute({ from: '00:00', window: { schedule: 'whenever', timeZone: 'UTC', duration: '1h' } });
     expect(await tick('02:40')).to.deep.equal([`opened ${missing}`]);
+  });
+
+  it('counts with a log only if a console wrote it', async () => {
+    const { db } = database;
+    const actKeys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const alerts = async (at: string) => told((await tickAt(db, when(at), { actKeys })).transitions);
+    await mute({ until: '03:00' });
+    const row = await db.selectFrom('acts').selectAll().executeTakeFirstOrThrow();
+    // The key of before: both count while a key is replaced.
+    await db
+      .updateTable('acts')
+      .set({ mac: macOfAct(Buffer.alloc(32, 2), row) })
+      .execute();
+    expect(await alerts('02:40')).to.deep.equal([]);
+    await db.updateTable('acts').set({ mac: null }).execute();
+    expect(await alerts('02:41')).to.deep.equal([`opened ${missing}`]);
   });
 
   it('lets no channel hear of the executions within it', async () => {

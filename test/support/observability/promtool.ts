@@ -40,8 +40,8 @@ async function playTests(tests: object[]): Promise<string> {
 }
 
 /**
- * What promtool complains of in each scenario; empty where all is as expected. All are installations
- * beside each other, each in its own namespace, which takes a tenth of the time.
+ * What promtool complains of in each scenario; empty where all is as expected. All are
+ * installations beside each other, each in its own namespace, which takes a tenth of the time.
  */
 export async function playTogether(scenarios: readonly Scenario[]): Promise<(scenario: Scenario) => string> {
   const namespaces = new Map(scenarios.map((scenario, index) => [scenario, `w${index}`]));

@@ -12,7 +12,7 @@ import { rowReader, separator, timeType } from '../../../internal/ledger/joined-
 import { readSigningKeys } from '../../../internal/ledger/keys.ts';
 import { isAct, isEvent, leafOf, readLeaf } from '../../../internal/ledger/leaf.ts';
 import {
-  actKeyFrom,
+  actKeysFrom,
   actKeyOf,
   isMacOf,
   macKeyOf,
@@ -229,9 +229,9 @@ describe('the MAC of leaves', () => {
     for (const leaves of [leaf, both]) {
       expect(isMacOf([key], 'acme', leaves, macOf(actKey, 'acme', leaves))).to.equal(false);
     }
-    expect(actKeyFrom({ LEDGER_MAC_KEY: macKeyText(actKey, 'ACT') })).to.deep.equal(actKey);
-    expect(actKeyFrom({ LEDGER_MAC_KEY: macKeyText(key) })).to.deep.equal(actKey);
-    expect(actKeyFrom({})).to.equal(undefined);
+    expect(actKeysFrom({ LEDGER_MAC_KEY: macKeyText(actKey, 'ACT') })).to.deep.equal([actKey]);
+    expect(actKeysFrom({ LEDGER_MAC_KEY: macKeyText(key) })).to.deep.equal([actKey]);
+    expect(actKeysFrom({})).to.deep.equal([]);
     expect(() => readMacKeys(macKeyText(actKey, 'ACT'))).to.throw('is a key of acts only');
   });
 });

@@ -11,6 +11,7 @@ import { logKeys, publicLogKey } from '../../support/sealed-ledger.ts';
 /** A bucket in memory. `away`: each request fails. */
 function bucketInMemory() {
   const texts = new Map<string, string>();
+  const locks: Date[] = [];
   const state = { away: false, requests: 0 };
   const request = (): void => {
     state.requests += 1;
@@ -27,13 +28,14 @@ function bucketInMemory() {
       request();
       return texts.get(name) ?? '';
     },
-    write: async (name, text) => {
+    write: async (name, text, until) => {
       request();
+      locks.push(until);
       texts.set(name, text);
     },
     close: () => undefined,
   };
-  return { objects, texts, state };
+  return { objects, texts, locks, state };
 }
 
 /** The checkpoint of a log whose leaves are all the same. */
@@ -51,7 +53,7 @@ describe('a bucket that is a witness', () => {
     open = () => Promise.resolve(objects),
   ) => {
     const away: string[] = [];
-    const options = { name: 's3://bucket', keys, days: 1 };
+    const options = { name: 's3://bucket', keys, days: 1, now: async () => Date.parse('2099-01-01T00:00:00Z') };
     const witness = new BucketWitness({
       ...options,
       open,
@@ -114,6 +116,12 @@ describe('a bucket that is a witness', () => {
     const before = state.requests;
     await witness.refresh(['acme']);
     expect(state.requests).to.equal(before + 2);
+  });
+
+  it('locks a checkpoint by the clock of Postgres, since that of this process may be wrong', async () => {
+    const { objects, locks } = bucketInMemory();
+    await start(objects).witness.cosign(checkpointOf(1));
+    expect(locks).to.deep.equal([new Date('2099-01-02T00:00:00Z')]);
   });
 
   it('gets the newest checkpoint again once a new key has signed it, too', async () => {

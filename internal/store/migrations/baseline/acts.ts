@@ -4,7 +4,7 @@ import { showToReaders } from './show-to-readers.ts';
 /**
  * What owners do about alerts and executions. Only rows are added: a mute ends early with an act of
  * its own. `about`: the alert that is acknowledged, or the mute that ends. `recorded_at`: when a
- * worker recorded the act, with the events that it makes.
+ * worker recorded the act, with the events that it makes. `mac`: see `internal/store/acts/act-mac.ts`.
  */
 export async function createActs(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -21,6 +21,7 @@ export async function createActs(db: Kysely<unknown>): Promise<void> {
       made_by text not null,
       made_at timestamptz(3) not null default now(),
       recorded_at timestamptz(3),
+      mac bytea,
       primary key (organization, id)
     )
   `.execute(db);

@@ -55,7 +55,8 @@ async function createPartitions(db: Kysely<unknown>): Promise<void> {
 
 /**
  * A table instead of an index on the state, which would make each END a slow update
- * (docs/design/outcomes.md). Who writes `executions` also writes it (`../../running-executions.ts`).
+ * (docs/design/outcomes.md). Who writes `executions` also writes it
+ * (`../../running-executions.ts`).
  */
 async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`

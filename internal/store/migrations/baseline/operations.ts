@@ -31,6 +31,7 @@ async function createMoves(db: Kysely<unknown>): Promise<void> {
     create table moved_organizations (
       organization text collate "C" primary key,
       target text not null,
+      under_way boolean not null default false,
       closed boolean not null default false,
       copied boolean not null default false
     )

@@ -1,6 +1,8 @@
 import { advisoryLocks } from '../../advisory-locks.ts';
 import type { Database } from '../../database.ts';
 import { sql } from '../../sql.ts';
+import { listExpired } from '../../partitions/expired.ts';
+import { withMaintenanceLock } from '../../partitions/with-maintenance-lock.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
 
 /** The tables to which a closed organization may not add rows. */
@@ -23,13 +25,30 @@ export async function readMove(source: Database, organization: string): Promise<
     .executeTakeFirst();
 }
 
-/** Notes that a move to a database has begun. */
-export async function beginMove(source: Database, organization: string, target: string): Promise<void> {
-  const begun = { target, closed: false, copied: false };
-  await source
-    .insertInto('moved_organizations')
-    .values({ organization, ...begun })
-    .onConflict((conflict) => conflict.column('organization').doUpdateSet(begun))
+/**
+ * Notes in one of its databases that a move has begun, from which on maintenance moves and drops no
+ * events there. Resolves with false while retention has dropped events whose executions it has not
+ * deleted yet: only one of the databases would delete them.
+ */
+export function beginMove(db: Database, organization: string, other: string): Promise<boolean> {
+  return withMaintenanceLock(db, async (trx) => {
+    if ((await listExpired(trx)).length > 0) return false;
+    const begun = { target: other, under_way: true, copied: false };
+    await trx
+      .insertInto('moved_organizations')
+      .values({ organization, ...begun })
+      .onConflict((conflict) => conflict.column('organization').doUpdateSet(begun))
+      .execute();
+    return true;
+  });
+}
+
+/** Lets maintenance go on in a database that the organization is not in. */
+export async function endMove(db: Database, organization: string): Promise<void> {
+  await db
+    .updateTable('moved_organizations')
+    .set({ under_way: false })
+    .where('organization', '=', organization)
     .execute();
 }
 

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../database.ts';
 import { createPartition, listPartitions, lockEvents, partitionOf } from '../../partitions/partitions.ts';
+import { withMaintenanceLock } from '../../partitions/with-maintenance-lock.ts';
 import { dayAfter } from '../../partitions/days.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
 import type { Logger } from '../../../kit/telemetry/logger.ts';
 import { deleteRecord } from './clean.ts';
-import { beginMove, closeDatabase, noteCopied, openDatabaseFor, readMove } from './fence.ts';
-import type { Move } from './moved-tables.ts';
+import { beginMove, closeDatabase, endMove, noteCopied, openDatabaseFor, readMove } from './fence.ts';
+import type { Move, NamedDatabase } from './moved-tables.ts';
 import { databaseOf, placeOf, withMoveLock, type MoveOptions } from './options.ts';
 import { MoveError, Replication } from './replication.ts';
 import { switchDatabase, TargetBehind } from './switch.ts';
 
-/** Pause before a target that is behind is tried again, in ms. */
-const behindMs = 1_000;
+/** Pause before what a database must do first is tried again, in ms. */
+const pauseMs = 1_000;
 
 /**
  * Moves an organization to another database while it sends events. Postgres copies the record by
@@ -32,6 +33,7 @@ export function moveOrganization(options: MoveOptions, name: string): Promise<vo
     }
     // The move closed it while the organization was on its way here.
     await openDatabaseFor(target.db, organization);
+    for (const other of databases.values()) if (other !== target) await endMove(other.db, organization);
     logger.info({ organization, database: name, others: databases.size - 1 }, 'the organization is in its database');
   });
 }
@@ -39,6 +41,12 @@ export function moveOrganization(options: MoveOptions, name: string): Promise<vo
 /** Lets Postgres copy the record, and closes the source once little is left. */
 async function moveRecord(move: Move, logger: Logger): Promise<void> {
   const { source, target, organization } = move;
+  const beginWhenReady = async ({ name, db }: NamedDatabase, other: string): Promise<void> => {
+    while (!(await beginMove(db, organization, other))) {
+      logger.warn({ database: name }, 'waiting for a worker to end the work of retention');
+      await sleep(pauseMs);
+    }
+  };
   const replication = await Replication.of(move);
   const state = await readMove(source.db, organization);
   if (state !== undefined && state.target !== target.name) {
@@ -47,12 +55,13 @@ async function moveRecord(move: Move, logger: Logger): Promise<void> {
   if (state?.copied === true) return replication.end();
   if (!(await replication.isUnderWay())) {
     await replication.requireAllowed();
-    if (state === undefined) await beginMove(source.db, organization, target.name);
+    await createPartitionsOf(source.db, target.db);
+    if (state === undefined) await beginWhenReady(source, target.name);
+    await beginWhenReady(target, source.name);
     // Also removes what an interrupted `begin` left.
     await replication.end();
     await closeDatabase(target.db, organization, source.name);
     await deleteRecord(target, organization, logger);
-    await createPartitionsOf(source.db, target.db);
     await replication.begin();
   }
   await replication.untilCopied(progressOf(organization, logger));
@@ -65,12 +74,13 @@ async function moveRecord(move: Move, logger: Logger): Promise<void> {
 
 /** Replication does not create partitions: without them, every event would go to DEFAULT. */
 async function createPartitionsOf(source: Database, target: Database): Promise<void> {
-  const present = await listPartitions(target);
+  const known = await listPartitions(target);
   for (const { from, to } of await listPartitions(source)) {
     for (let day = from; day < to; day = dayAfter(day)) {
-      if (partitionOf(day, present) !== undefined) continue;
+      if (partitionOf(day, known) !== undefined) continue;
       await untilUnlocked(() =>
-        target.transaction().execute(async (trx) => {
+        withMaintenanceLock(target, async (trx, present) => {
+          if (partitionOf(day, present) !== undefined) return;
           await lockEvents(trx);
           await createPartition(trx, day);
         }),
@@ -91,7 +101,7 @@ async function switchWhenReady(
     } catch (error) {
       if (!(error instanceof TargetBehind)) throw error;
       logger.warn({ database: move.target.name }, 'waiting for the controller to tick in the target');
-      await sleep(behindMs);
+      await sleep(pauseMs);
     }
   }
 }
@@ -108,6 +118,7 @@ export function cancelMove(options: MoveOptions): Promise<void> {
     if (state === undefined) throw new MoveError('no move is under way');
     const replication = await Replication.of({ source, target: databaseOf(options, state.target), organization });
     await replication.end();
+    await endMove(databaseOf(options, state.target).db, organization);
     await openDatabaseFor(source.db, organization);
     logger.info({ organization, database: source.name }, 'the move is cancelled');
   });
