@@ -103,7 +103,7 @@ describe('erase, of alerts and notifications', () => {
 
   it('takes notifications with a text of an event, and not those that hold it elsewhere', async () => {
     expect((await leftAfter('--text', 'error_id'))[1]).to.have.lengthOf(6);
-    expect((await leftAfter('--text', 'after nightly for john'))[1]).to.have.lengthOf(5);
+    expect((await leftAfter('--text', 'after nightly for\njohn'))[1]).to.have.lengthOf(5);
     expect((await leftAfter('--text', 'said jane\n'))[1]).to.deep.equal([
       alerted,
       alerted,
