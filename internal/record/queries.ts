@@ -60,7 +60,8 @@ export type Queries = ReturnType<typeof createQueries>;
 
 /**
  * Binds the operations to a database, which the caller opens and destroys. This is their only list:
- * {@link decorated} derives others from it. @param actKeys those of owners' acts; none without a log.
+ * {@link decorated} derives others from it.
+ * @param actKeys the keys of owners' acts; none without a log.
  */
 export function createQueries(
   db: Database,

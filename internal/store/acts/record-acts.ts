@@ -27,9 +27,9 @@ const isHere = sql<boolean>`not exists (
 
 /**
  * Records what owners did: with a key in the log, and a closing as events of its run. Each act is
- * recorded once, with all that it makes or not at all. Any number of workers may run it. With a log,
- * an act that no console has written makes nothing: its leaf without a MAC stays as evidence, which
- * the sealer refuses.
+ * recorded once, with all that it makes or not at all. Any number of workers may run it. With a
+ * log, an act that no console has written makes nothing: its leaf without a MAC stays as evidence,
+ * which the sealer refuses.
  * @param macKeys those of leaves, the first of which makes new ones; empty without a log.
  * @param onError receives what went wrong with one act, which the next round tries again.
  * @param onRefused receives each act that no console has written.
@@ -52,7 +52,7 @@ export async function recordActs(
   }
 }
 
-/** The update locks the row: another worker finds it recorded. Resolves with true if it is refused. */
+/** The update locks the row: another worker finds it recorded. Resolves with true if refused. */
 async function recordAct(trx: Transaction<Tables>, { organization, id }: Key, macKeys: readonly MacKey[]) {
   const { rows } = await sql<Act>`
     update acts set recorded_at = now()

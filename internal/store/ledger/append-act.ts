@@ -10,8 +10,9 @@ const identify = createIdentitySource();
  * Writes an act of an organization and its leaf for the log, in one statement, so that nobody can
  * deny or backdate what somebody did. Run it in the transaction of the decision, in the database of
  * the organization; a console sets `runledger.organization` first. `key`: `macKeysOf` of a worker
- * or command, the first of `actKeysFrom` of a controller or console; without one there is no log, and it does
- * nothing. `kind` and `details` are those of `actKinds`; details are ids and times, never a text.
+ * or command, `actKeysFrom` of a controller or console, the first one; without one there is no log,
+ * and it does nothing. `kind` and `details` are those of `actKinds`; details are ids and times,
+ * never a text.
  */
 export async function appendAct(
   db: Kysely<Tables>,

@@ -132,6 +132,7 @@ describe('the declaration of an automation', () => {
       links: [{ title: 'Runbook', url: 'https://wiki.acme.example/invoices' }],
       expect: { every: '1h' },
       suspend: false,
+      tags: [],
       declared: true,
       note: null,
       declared_at: '2026-11-20T12:00:00.000Z',

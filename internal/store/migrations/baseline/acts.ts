@@ -4,7 +4,8 @@ import { showToReaders } from './show-to-readers.ts';
 /**
  * What owners do about alerts and executions. Only rows are added: a mute ends early with an act of
  * its own. `about`: the alert that is acknowledged, or the mute that ends. `recorded_at`: when a
- * worker recorded the act, with the events that it makes. `mac`: see `internal/store/acts/act-mac.ts`.
+ * worker recorded the act, with the events that it makes. `mac`: that of the console's key, see
+ * `internal/store/acts/act-mac.ts`.
  */
 export async function createActs(db: Kysely<unknown>): Promise<void> {
   await sql`
