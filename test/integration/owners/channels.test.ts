@@ -184,7 +184,7 @@ describe('channels that owners make in the console', () => {
     const [reader, byToken, foreign] = [await logIn(rita), await suite.reader(), await logIn(gus)];
     const site = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     for (const route of routes) {
-      const what = route.slice(0, 2).join(' ');
+      const what = `${route[0]} ${route[1]}`;
       for (const browser of [reader, byToken]) expect((await send(browser, route)).status, what).to.equal(403);
       expect((await send(foreign, route)).status, what).to.equal(404);
       expect((await send(suite.browser(), route)).status, what).to.be.oneOf([302, 401]);
