@@ -12,7 +12,7 @@ import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { listErasures } from '../../internal/store/erase/list-erasures.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import type { NamedDatabase } from '../../internal/store/organizations/move/moved-tables.ts';
-import { cancelMove, moveOrganization } from '../../internal/store/organizations/move/move.ts';
+import { moveOrganization } from '../../internal/store/organizations/move/move.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
@@ -119,13 +119,7 @@ class Run {
     await sleep(this.#random.int(0, 400));
     const databases = new Map(Object.entries(named));
     const options = { databases, organization: 'acme', logger };
-    await this.#retried(() =>
-      moveOrganization(options, 'other').catch(async (error: unknown) => {
-        // Postgres counts a crash as an error of the copy, which a person then starts again.
-        await cancelMove(options).catch(() => undefined);
-        throw error;
-      }),
-    );
+    await this.#retried(() => moveOrganization(options, 'other'));
     this.#home = named.other.db;
   }
 

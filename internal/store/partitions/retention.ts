@@ -134,7 +134,7 @@ async function expireAll(
   return missing === undefined ? undefined : { partitions: past.length - droppable.length, reason: missing };
 }
 
-/** Resolves with the reason if the partition stays: its number of rows has changed, or a move began. */
+/** Resolves with the reason if a partition stays: its rows have changed, or a move has begun. */
 async function expire(
   db: Database,
   macKey: MacKey | undefined,

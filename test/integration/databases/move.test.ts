@@ -36,6 +36,7 @@ import { executionsOf } from '../../support/outcome-oracle.ts';
 import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
 import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
 
 const { logger } = createTelemetry('move', 'silent');
@@ -280,6 +281,28 @@ describe('a move of an organization', function () {
       'dead-letters-deleted',
       'events-expired',
     ]);
+  });
+
+  it('goes on after Postgres has lost a connection of the replication', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const breakOff = sql`
+      select pg_terminate_backend(active_pid) from pg_replication_slots
+      where active_pid is not null and database = current_database()
+    `;
+    const errors = sql`
+      select from pg_stat_subscription_stats join pg_subscription on oid = subid
+      where subdbid = (select oid from pg_database where datname = current_database())
+        and apply_error_count + sync_error_count > 0
+    `;
+    const source = afterStatement(first.db, 'pg_wal_lsn_diff', () =>
+      until('Postgres has counted an error', async () => {
+        await breakOff.execute(first.db);
+        return (await errors.execute(eu.db)).rows.length > 0;
+      }),
+    );
+    await moveOrganization(options(new Map([...databases.byName, ['first', source] as const])), 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(1);
   });
 
   it('can be cancelled until its end: the source takes events again', async () => {

@@ -11,6 +11,12 @@ export class MoveError extends Error {
 /** Interval of checks on how far the target is behind, in ms. */
 const lookMs = 200;
 
+/**
+ * Most errors of Postgres while this process waits. It repeats what failed, and a crash or a lost
+ * connection may count once for each table and once for the changes.
+ */
+const mostErrors = 2 * (replicated.length + 1);
+
 /** How far behind the target may be when the source closes, in bytes of WAL: a moment of work. */
 const fewBytes = 1_000_000;
 
@@ -22,6 +28,8 @@ const fewBytes = 1_000_000;
 export class Replication {
   readonly #move: Move;
   readonly #name: string;
+  /** What Postgres had counted at the first look: the cause may be mended since. */
+  #earlierErrors = Infinity;
 
   private constructor(move: Move, name: string) {
     this.#move = move;
@@ -134,7 +142,10 @@ export class Replication {
     `.execute(target.db);
     const [state] = rows;
     if (state === undefined) throw new MoveError(`the subscription ${this.#name} is gone: repeat the move`);
-    if (state.errors > 0) throw new MoveError(`Postgres cannot copy: see the server log of ${target.name}`);
+    // A crash of the target resets its count.
+    this.#earlierErrors = Math.min(this.#earlierErrors, state.errors);
+    if (state.errors - this.#earlierErrors > mostErrors)
+      throw new MoveError(`Postgres cannot copy: see the server log of ${target.name}`);
     return state.left;
   }
 
