@@ -22,11 +22,13 @@ describe('a declaration of an automation', () => {
         failures: { rate: 20, of: 50 },
       },
       alertLabels: { severity: 'page' },
+      tags: ['nightly', 'billing'],
     });
     expect(spec).to.deep.equal({
       automationId: automationId.toLowerCase(),
       displayName: '',
       owner: '',
+      tags: ['nightly', 'billing'],
       links: [{ title: 'https://wiki.acme.example/invoices', url: 'https://wiki.acme.example/invoices' }],
       expect: {
         schedule: '30 2 * * 1-5',
@@ -54,7 +56,7 @@ describe('a declaration of an automation', () => {
       expect: { schedule: '61 * * * *', grace: 'soon' },
     });
     expect(problems).to.have.members([
-      'colour: is unknown; known are automationId, displayName, owner, links, expect, alertLabels, suspend',
+      'colour: is unknown; known are automationId, displayName, owner, tags, links, expect, alertLabels, suspend',
       'automationId: must be a UUID',
       'displayName: must be a text',
       'links[0].url: is required',
