@@ -49,7 +49,7 @@ const migrations = {
 };
 
 describe('a field added to the table of fields', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let root: string;
 
   before(async () => {

@@ -223,7 +223,8 @@ describe('verify', () => {
     );
     const [oldest] = await listPartitions(db);
     await sql`drop table ${sql.table(oldest?.name ?? '')}`.execute(db);
-    await sql`delete from executions where execution_id = 'lost'`.execute(db);
+    for (const table of ['executions', 'running_executions'])
+      await sql`delete from ${sql.table(table)} where execution_id = 'lost'`.execute(db);
     expect(await verify('--retention-days', '1')).to.deep.equal({
       code: 1,
       stdout: `Something was lost, added or changed: 1 finding.\nEvent ${lost[0]?.id} is in the log, and not in the record: it was removed.\n`,
