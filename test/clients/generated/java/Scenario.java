@@ -39,15 +39,15 @@ public class Scenario {
     }
 
     Execution one = ended(record, id, execution);
-    AutomationPage automations = record.listAutomations(null, null, null, 500, null);
+    AutomationPage automations = record.listAutomations(null, null, null, null, null, 500, null);
     AutomationDetail detail = record.getAutomation(id, null);
     ExecutionPage executions =
         record.listExecutions(
-            ExecutionState.FAILED, null, null, id, null, null, null, null, "1h", null, null, null);
+            ExecutionState.FAILED, null, null, id, null, null, null, null, null, null, "1h", null, null, null);
     EventPage own = record.listEventsOfExecution(id, execution, null, null, null);
-    EventPage events = record.listEvents(EventKind.ERROR, id, null, null, null, null, null, null, null, null);
-    ErrorGroupPage errors = record.listErrors(id, null, null, null, null, null, null, null);
-    AlertPage alerts = record.listAlerts(id, null, null, true, null, null);
+    EventPage events = record.listEvents(EventKind.ERROR, id, null, null, null, null, null, null, null, null, null, null);
+    ErrorGroupPage errors = record.listErrors(id, null, null, null, null, null, null, null, null, null);
+    AlertPage alerts = record.listAlerts(id, null, null, null, null, true, null, null);
 
     StringJoiner found = new StringJoiner(",", "{", "}");
     say(found, "registered", text(registered.getTypeOfEvent().getValue()));
@@ -104,7 +104,7 @@ public class Scenario {
 
   private static File exported(RecordApi record, String format) throws ApiException {
     UUID id = UUID.fromString(given.get("AUTOMATION"));
-    return record.exportEvents(format, null, null, null, id, null, null, null, null, null, null);
+    return record.exportEvents(format, null, null, null, id, null, null, null, null, null, null, null, null);
   }
 
   private static void say(StringJoiner found, String name, Object value) {
