@@ -28,6 +28,7 @@ describe('a tick', () => {
       name: automationId,
       displayName: 'Nightly invoices',
       owner: 'billing',
+      tags: [],
       links: [],
       alertLabels: { severity: 'page' },
     });
