@@ -20,7 +20,13 @@ describe('channels', () => {
     const runs = (await deliveries()).map(({ event }) => (event['data'] as { alert: { run: unknown } }).alert.run);
     const console = `https://console.example/runledger/o/acme/executions/${invoices}/run%2017`;
     expect(runs).to.deep.equal([
-      { execution_id: 'run 17', console, error_id: 'E-LEDGER', error: 'The ledger is not closed.' },
+      {
+        execution_id: 'run 17',
+        console,
+        error_id: 'E-LEDGER',
+        error: 'The ledger is not closed.',
+        error_lines: 'The ledger is not closed.\nat close',
+      },
       null,
     ]);
   });

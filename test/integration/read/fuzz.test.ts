@@ -47,7 +47,7 @@ describe('random requests to the read API', () => {
       await sendAll(systematic.slice(index, index + atOnce));
     }
     const batch = fc.array(someRequest(materials), { minLength: atOnce, maxLength: atOnce });
-    const numRuns = Math.max(1, Math.ceil((requests - systematic.length) / atOnce));
+    const numRuns = Math.max(20, Math.ceil((requests - systematic.length) / atOnce));
     await fc.assert(fc.asyncProperty(batch, sendAll), { numRuns });
     console.log(`      ${JSON.stringify(statuses)}`);
     expect(statuses).to.include.all.keys('200', '400', '401', '403', '404', '405');

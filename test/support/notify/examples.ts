@@ -31,12 +31,16 @@ export async function storeAlertOf(db: Database, example: unknown): Promise<void
   const [alert] = (example as { items: (Alert & { automation_name: unknown })[] }).items;
   const [notice] = alert?.notices ?? [];
   if (alert === undefined || notice === undefined) throw new Error('the example has an alert with a notice');
-  const { notices: _, automation, automation_name: ___, facts, opened_at, resolved_at: __, ...texts } = alert;
+  const { id, kind, occurrence, reason, resolved_reason, automation, facts, opened_at } = alert;
   const openedAt = new Date(opened_at);
   await db
     .insertInto('alerts')
     .values({
-      ...texts,
+      id,
+      kind,
+      occurrence,
+      reason,
+      resolved_reason,
       organization: 'acme',
       automation_id: automation,
       facts: JSON.stringify(facts),
