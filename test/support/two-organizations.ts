@@ -50,6 +50,7 @@ export async function storeExpectations(db: Database, organization: Organization
     automationId: sharedAutomation,
     name: `bot of ${organization}`,
     owner: organization,
+    tags: [`tag of ${organization}`],
   });
   for (const opened of [1_000, 2_000]) {
     const alert = {
@@ -83,6 +84,8 @@ export async function foreignValues(suite: SuiteConsole, endpoint: ReadEndpoint)
   const values = {
     automation_id: ownAutomation.globex,
     automation: 'bot of globex',
+    owner: 'globex',
+    tag: 'tag of globex',
     execution_id: 'globex run/1 %',
     error_id: 'globex-2',
     q: 'globex',

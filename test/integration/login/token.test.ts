@@ -53,7 +53,7 @@ describe('login with a read token', () => {
   for (const [what, token, words] of [
     ['an unknown token', 'no such token', 'This token is not valid'],
     ['no token', '', 'This token is not valid'],
-    ['a write token', 'write-token-of-acme', 'This token records events'],
+    ['a write token', 'write-token-of-acme', 'This is a write token'],
   ] as const) {
     it(`refuses ${what}, and says why`, async () => {
       const browser = suite.browser();

@@ -31,13 +31,13 @@ const harmless: Record<string, string> = {
 /** Parameters whose value belongs to one organization: any other gets 400 or 404. */
 const refused = new Set(['cursor', 'Last-Event-ID', 'automation']);
 /** Filters that find nothing with a value of another organization. */
-const filters = new Set(['automation_id', 'execution_id', 'error_id', 'q']);
+const filters = new Set(['automation_id', 'owner', 'tag', 'execution_id', 'error_id', 'q']);
 
 /** A user that may read, and cannot become the reader role: row-level security shows it all. */
 async function withoutReaderRole({ db, url }: TestDatabase): Promise<string> {
   const { rows } = await sql`select from pg_roles where rolname = 'plain_reader'`.execute(db);
   if (rows.length === 0) await sql`create role plain_reader login`.execute(db);
-  await sql`grant select on events, executions, running_executions, automations, channels, alerts, alert_notices,
+  await sql`grant select on events, executions, running_executions, automations, channels, alerts, alert_notices, acts,
     deliveries, console_keys, rewritten_events to plain_reader`.execute(db);
   const address = new URL(url);
   address.username = 'plain_reader';
