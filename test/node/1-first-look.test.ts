@@ -95,10 +95,10 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       expect(await rights.of('runledger-controller', namespace), namespace).to.deep.equal([
         'automations.runledger.dev [list watch]',
         'automations.runledger.dev/status [patch]',
-        'events [create]',
-        'namespaces [list watch]',
         'channels.runledger.dev [list watch]',
         'channels.runledger.dev/status [patch]',
+        'events [create]',
+        'namespaces [list watch]',
       ]);
     }
     // The account of all other pods, which mount no token of it.
