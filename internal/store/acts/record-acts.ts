@@ -67,19 +67,19 @@ async function recordAct(trx: Transaction<Tables>, { organization, id }: Key, ma
   }
   const [macKey] = macKeys;
   const events = act.kind === 'close' ? await closeRun(trx, act, macKey) : [];
-  await appendAct(trx, macKey, { organization, by: act.made_by, ...loggedAs(act, events) });
+  await appendAct(trx, macKey, { organization, by: act.made_by, ...inLog(act, events) });
   return false;
 }
 
 /** Keeps the leaf of a forged act, which the sealer counts, and which `verify` finds. */
 async function refuse(trx: Transaction<Tables>, act: Act): Promise<void> {
-  const { id, ...forged } = newAct({ organization: act.organization, by: act.made_by, ...loggedAs(act, []) });
+  const { id, ...forged } = newAct({ organization: act.organization, by: act.made_by, ...inLog(act, []) });
   const leaves = leafOfAct(id, writeAct({ id, ...forged }));
   await trx.insertInto('log_segments').values({ organization: act.organization, leaves, mac: null }).execute();
 }
 
 /** An act as the log keeps it: without the note, since it keeps acts forever. */
-function loggedAs({ kind, id, about, automation_id, until_at }: Act, events: readonly AcceptedEvent[]): Logged {
+function inLog({ kind, id, about, automation_id, until_at }: Act, events: readonly AcceptedEvent[]): Logged {
   const automation = automation_id === null ? {} : { automation: automation_id };
   const until = until_at === null ? {} : { until: until_at.toISOString() };
   const event = events.at(-1);

@@ -22,7 +22,7 @@ export interface MovedOrganizationsTable {
   target: string;
   /** True while this database takes no events of the organization. */
   closed: Generated<boolean>;
-  /** True from the begin of the move until its end, in both databases: no row changes its table. */
+  /** True from the start of a move to its end, in both databases: no row changes its table. */
   under_way: Generated<boolean>;
   /** True once the target has everything. */
   copied: Generated<boolean>;

@@ -60,7 +60,7 @@ export async function measureOverview(world: World, database: string, { quick }:
   };
 }
 
-/** What one visit measured. Times are from the begin of the navigation. */
+/** What one visit measured. Times are from the start of the navigation. */
 interface Visit {
   firstByteMs: number;
   largestPaintMs: number;

@@ -67,7 +67,7 @@ async function latenciesDuringDrains(
     await world.checkpoint(database);
     const worker = await startRunledgerWorker(world, database);
     const measured = await readMeanwhile(port, reads, perSecond, drained(world, 'runledger'));
-    // The begin of a drain is not always read by the same kinds.
+    // The first moments of a drain are not always read by the same kinds.
     reads.push(...reads.splice(0, 5));
     await world.end(worker);
     for (const [name, values] of measured) latencies.get(name)?.push(...values);

@@ -58,7 +58,7 @@ describe('days with outages of each part', () => {
     const seed = seedOfRun();
     const random = new Random(seed);
     const outages = planOutages(random, begin, end);
-    expect(outages.length, 'outages').to.be.at.least(25 * days);
+    expect(outages.length, 'outages').to.be.at.least((200 * days) / 7);
     const runs = planRuns(random, automations, declaredAt, end);
     const byHand = runs.filter((run) => run.byHand);
     await database.db
@@ -85,7 +85,7 @@ describe('days with outages of each part', () => {
     expect(
       found.reduce((sum, { compared }) => sum + compared, 0),
       'compared',
-    ).to.be.greaterThan(7 * days);
+    ).to.be.greaterThan((50 * days) / 7);
     expect(world.crashes, 'ticks that died').to.be.greaterThan(0);
   });
 });

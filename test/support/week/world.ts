@@ -9,6 +9,10 @@ import type { Outage, Part } from './outages.ts';
 
 /** As `internal/queue/admission/admission-journal.ts`. */
 const silenceMs = 20_000;
+const clocksDifferMs = 60_000;
+
+/** Time between two notes, in ms. */
+const noteMs = 15_000;
 
 /** An event that a caller sends. */
 export interface Sent {
@@ -69,6 +73,10 @@ export class WeekWorld {
     if (this.#rejected !== undefined) {
       const { first, last: until } = this.#rejected;
       this.#gaps.push({ from: redis - (now - first), until: redis - (now - until) });
+    }
+    // The times of its events are wrong.
+    if (Math.abs(this.#clock('ingest clock', now) - redis) > clocksDifferMs) {
+      this.#gaps.push({ from: redis - noteMs, until: redis });
     }
     this.#rejected = undefined;
     this.#notedAt = redis;
