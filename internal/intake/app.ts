@@ -61,9 +61,9 @@ function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions
   return {
     ...options,
     enqueueAll: (groups, which, withinMs) => {
-      const events = groups.flatMap((group) => group.events);
-      const [first] = events;
-      if (first !== undefined) limiter.charge(first.organization, events.length - 1);
+      const events = groups.reduce((sum, group) => sum + group.events.length, 0);
+      const first = groups.find((group) => group.events.length > 0)?.events[0];
+      if (first !== undefined) limiter.charge(first.organization, events - 1);
       return options.enqueueAll(groups, which, withinMs);
     },
   };
@@ -107,7 +107,8 @@ function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: Organiz
   const shakingHands = webhookHandshake(options.organizationLimits.rate, takingCloudEvents);
   const takingLineage = writing(lineage(readLineage, stack.sendJson, options));
   const takingLineageBatch = writing(lineageBatch(readLineageBatch, stack.sendJson, options));
-  const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(limiter.before(pingRun(options)));
+  const requireKey = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens);
+  const pinging = requireKey(limiter.before(pingRun(stack.sendText, options)));
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });

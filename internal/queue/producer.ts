@@ -143,10 +143,14 @@ export class Producer {
   ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
     const all = groups.flatMap(({ events }) => events);
     const { lane, bytes, own } = this.#hold(all);
+    const work = groups.some(hasKey)
+      ? this.#track(this.#enqueueGroups(groups, which, lane, bytes))
+      : lane.add(all, bytes).then(() => groups.map(({ events }) => events));
     // They stay in memory until the work ends, even if the caller stops waiting.
-    const work = this.#enqueueGroups(groups, which, lane, bytes).finally(() => this.#held.release(own, all, bytes));
+    const release = (): void => this.#held.release(own, all, bytes);
+    work.then(release, release);
     try {
-      return await within(withinMs, this.#track(work));
+      return await within(withinMs, work);
     } catch (error) {
       throw this.#rejectionOf(error, all, lane);
     }

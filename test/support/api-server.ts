@@ -34,7 +34,7 @@ export async function startApi(
     enqueue,
     enqueueAll: (groups) =>
       Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
-    runs: { ...noOpenRuns, named: notHere, ended: () => undefined },
+    runs: { ...noOpenRuns, nameOf: () => '', named: notHere, ended: () => undefined },
     named: () => undefined,
     answerWithinMs: 1_000,
     authenticate: (given) => ({

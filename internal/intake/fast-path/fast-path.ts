@@ -1,7 +1,7 @@
 import { answerHeaders } from '../http/answer-headers.ts';
 import type { HttpStack } from '../http/http-stack.ts';
 import { exactRoutes } from './exact-routes.ts';
-import { createHandler, sendJsonWith } from './handler.ts';
+import { createHandler, sendWith } from './handler.ts';
 import { readBody } from './read-body.ts';
 
 /**
@@ -9,6 +9,5 @@ import { readBody } from './read-body.ts';
  * `plainKoa`. test/bench/README.md lists the gain of each part.
  */
 export function fastPath(publicUrl: URL): HttpStack {
-  const sendJson = sendJsonWith(answerHeaders(publicUrl));
-  return { handler: createHandler, routes: exactRoutes, bodyReader: readBody, sendJson };
+  return { handler: createHandler, routes: exactRoutes, bodyReader: readBody, ...sendWith(answerHeaders(publicUrl)) };
 }

@@ -37,18 +37,18 @@ export function requireToken(
     const result = authenticate(givenToken(headers));
     if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
     if (result.status === 'unknown') return refuse(headers);
-    ctx.state.organization = result.organization;
-    ctx.state.scope = result.scope;
-    ctx.state.tokenId = result.tokenId;
-    ctx.state.rate = result.rate;
+    takeState(ctx.state, result);
     if (!scopes.includes(result.scope)) throw insufficientScope(scopes, result.scope);
     return route(ctx, next);
   };
 }
 
+/** Headers of every answer to an address with a key: nobody stores it or tells another site. */
+export const keyInAddress = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' } as const;
+
 /**
  * Requires a ping key in the address, before a route: 401 without a valid one, 403 for a token, 503
- * until the tokens are loaded. Answers may not be stored, nor reveal the address to another site.
+ * until the tokens are loaded. The route itself answers with {@link keyInAddress}.
  */
 export function requirePingKey(
   authenticate: Authenticate,
@@ -56,20 +56,32 @@ export function requirePingKey(
   limitWrongTokens: () => Promise<void>,
 ): (route: Route) => Route {
   return (route) => async (ctx, next) => {
-    ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
-    const result = authenticate(keyOf(ctx));
-    if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
-    if (result.status === 'unknown') {
-      await limitWrongTokens();
-      throw new RequestError('unauthorized', 'The ping key is not valid.');
+    try {
+      const result = authenticate(keyOf(ctx));
+      if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
+      if (result.status === 'unknown') {
+        await limitWrongTokens();
+        throw new RequestError('unauthorized', 'The ping key is not valid.');
+      }
+      takeState(ctx.state, result);
+      if (result.scope !== 'ping') throw tokenInAddress();
+      await route(ctx, next);
+    } catch (error) {
+      ctx.set(keyInAddress);
+      throw error;
     }
-    const { organization, scope, tokenId, rate } = result;
-    Object.assign(ctx.state, { organization, scope, tokenId, rate });
-    if (scope !== 'ping') {
-      throw new RequestError('insufficient-scope', 'This is a token, and not a ping key: never send it in an address.');
-    }
-    return route(ctx, next);
   };
+}
+
+function takeState(state: AuthenticatedState, { organization, scope, tokenId, rate }: KnownToken): void {
+  state.organization = organization;
+  state.scope = scope;
+  state.tokenId = tokenId;
+  state.rate = rate;
+}
+
+function tokenInAddress(): RequestError {
+  return new RequestError('insufficient-scope', 'This is a token, and not a ping key: never send it in an address.');
 }
 
 /** True if the token of a request that is being served may still read that organization. */

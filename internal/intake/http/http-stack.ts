@@ -29,4 +29,6 @@ export interface HttpStack {
    * `Runledger-Ignored-Fields` if given.
    */
   sendJson: (ctx: Context, status: number, text: string | Buffer, receiptId?: string, ignoredFields?: string) => void;
+  /** Answers with 200, a plain text and these headers. */
+  sendText: (ctx: Context, text: string, headers: Readonly<Record<string, string>>) => void;
 }

@@ -16,6 +16,11 @@ export const plainKoa: HttpStack = {
     ctx.type = 'application/json';
     ctx.body = text;
   },
+  sendText: (ctx, text, headers) => {
+    ctx.set(headers);
+    ctx.type = 'text/plain';
+    ctx.body = text;
+  },
 };
 
 /**

@@ -31,8 +31,6 @@ export interface Requests {
   readonly key: RepeatKey | undefined;
   /** The item's name for the automation; absent if it only has an id. */
   readonly name?: string | undefined;
-  /** The identity of its only event, if an earlier attempt may have recorded that. */
-  readonly identity?: EventIdentity | undefined;
 }
 
 /** An item that can be recorded, or its faults as pointers into the body. */
@@ -77,8 +75,8 @@ export class Intake {
    */
   check(index: number, read: () => Requests): Checked {
     try {
-      const { requests, key, name, identity } = read();
-      return { events: requests.map((request) => this.#accept(request, identity)), key, name };
+      const { requests, key, name } = read();
+      return { events: requests.map((request) => this.#accept(request)), key, name };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       return new RequestError(error.code, error.message, this.#within(index, error.faults));
@@ -100,10 +98,10 @@ export class Intake {
   }
 
   /** Resolves with the outcome of each item. Of items with equal keys, one is recorded. */
-  async recordEach(checked: readonly Checked[], which: 'all' | 'each' = 'each', withinMs?: number): Promise<Outcome[]> {
+  async recordEach(checked: readonly Checked[], which: 'all' | 'each' = 'each'): Promise<Outcome[]> {
     const groups = new Map<string, EventGroup>();
     for (const [index, one] of checked.entries()) if (isGroup(one)) groups.set(nameOf(one, index), one);
-    const results = groups.size === 0 ? [] : await this.#options.enqueueAll([...groups.values()], which, withinMs);
+    const results = groups.size === 0 ? [] : await this.#options.enqueueAll([...groups.values()], which);
     const resultOf = new Map([...groups.keys()].map((name, place) => [name, results[place]]));
     return checked.map((one, index) => {
       if (one instanceof RequestError) return one;
@@ -113,21 +111,17 @@ export class Intake {
   }
 
   /**
-   * Resolves with all events. Rejects, and records none, if an item cannot be recorded; with 503 if
-   * an earlier attempt is recording it, unless the caller chose its key.
+   * Resolves with all events. Rejects, and records none, if an item cannot be recorded; without
+   * keys of the caller as {@link requireRecorded} does.
    */
-  async recordAll(checked: readonly Checked[], withinMs?: number): Promise<AcceptedEvent[]> {
+  async recordAll(checked: readonly Checked[]): Promise<AcceptedEvent[]> {
     const invalid = checked.filter((one) => one instanceof RequestError);
     if (invalid.length > 0) throw this.#ofAll(invalid, checked.length, 'invalid-event', 'some are not valid');
-    const outcomes = await this.recordEach(checked, 'all', withinMs);
+    const outcomes = await this.recordEach(checked, 'all');
+    const worst = worstOf(outcomes);
+    if (worst === undefined || this.#naming.key === undefined) return requireRecorded(outcomes);
     const refused = outcomes.filter((one) => one instanceof RequestError);
-    if (refused.length === 0) return outcomes.flatMap((one) => (one instanceof RequestError ? [] : one));
-    // A key with another body will never work; one that is under way may work later.
-    const reused = refused.find(({ code }) => code === 'idempotency-key-reused');
-    const code = (reused ?? refused[0])?.code ?? 'unavailable';
-    // A 409 would refer to a key that the caller never sent.
-    if (this.#naming.key === undefined && code === 'request-in-progress') throw new Unavailable(underWay, 'under-way');
-    throw this.#ofAll(refused, checked.length, code, 'some keys cannot be used');
+    throw this.#ofAll(refused, checked.length, worst.code, 'some keys cannot be used');
   }
 
   /** Joins several errors. The first one is enough if the caller knows only one item. */
@@ -138,8 +132,8 @@ export class Intake {
     return new RequestError(code, `No event was recorded, because ${why}; see errors.`, faults);
   }
 
-  #accept(request: EventRequest, identity = this.#options.identify()): AcceptedEvent {
-    return acceptEvent(request, this.#organization, identity);
+  #accept(request: EventRequest): AcceptedEvent {
+    return acceptEvent(request, this.#organization, this.#options.identify());
   }
 
   #within(index: number, faults: readonly FieldError[]): FieldError[] {
@@ -154,7 +148,24 @@ export class Intake {
   }
 }
 
-const underWay = 'The same request is being recorded for an earlier attempt.';
+/**
+ * All events of a request whose caller chose no key, and which records all or none.
+ * @throws {RequestError} why none was recorded; 503 while an earlier attempt is recording them,
+ * since a 409 would refer to a key that the caller never sent.
+ */
+export function requireRecorded(outcomes: readonly Outcome[]): AcceptedEvent[] {
+  const worst = worstOf(outcomes);
+  if (worst?.code === 'request-in-progress')
+    throw new Unavailable('The same request is being recorded for an earlier attempt.', 'under-way');
+  if (worst !== undefined) throw worst;
+  return outcomes.flatMap((one) => (one instanceof RequestError ? [] : one));
+}
+
+/** A key with another body will never work; one that is under way may work later. */
+function worstOf(outcomes: readonly Outcome[]): RequestError | undefined {
+  const refused = outcomes.filter((one) => one instanceof RequestError);
+  return refused.find(({ code }) => code === 'idempotency-key-reused') ?? refused[0];
+}
 
 function isGroup(one: Checked): one is EventGroup {
   return !(one instanceof RequestError) && one.events.length > 0;

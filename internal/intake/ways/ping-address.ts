@@ -60,7 +60,9 @@ function partsOf(ctx: Context): Parts {
   return isApart ? { key: given, automation: key, word: automation } : { key, automation: automation ?? '', word };
 }
 
-function ridOf({ query: { rid } }: Context): string | undefined {
+function ridOf(ctx: Context): string | undefined {
+  if (ctx.querystring === '') return undefined;
+  const { rid } = ctx.query;
   if (Array.isArray(rid)) throw invalidAddress([{ parameter: 'rid', detail: 'must be given once' }]);
   return rid !== undefined && uuid.test(rid) ? rid.toLowerCase() : rid;
 }

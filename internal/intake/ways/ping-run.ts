@@ -1,11 +1,12 @@
-import type { Context, Middleware } from 'koa';
-import { TimeBudget } from '../../kit/async/time-budget.ts';
+import type { Middleware } from 'koa';
 import { RequestError, Unavailable } from '../../kit/errors/request-error.ts';
 import type { RepeatKey } from '../../event/repeat-key.ts';
+import { acceptEvent, type EventGroup } from '../../event/event.ts';
 import type { EventRequest } from '../../event/schema.ts';
-import type { AuthenticatedState } from '../http/authenticate.ts';
+import { keyInAddress, type AuthenticatedState } from '../http/authenticate.ts';
 import { readCutText } from '../http/cut-body.ts';
-import { Intake } from './intake.ts';
+import type { HttpStack } from '../http/http-stack.ts';
+import { requireRecorded } from './intake.ts';
 import { invalidAddress, pingAddressOf, type PingAddress } from './ping-address.ts';
 import { bodyLimitOf, eventsOf } from './ping-signal.ts';
 import { pingedRun, type Runs } from './pinged-run.ts';
@@ -16,7 +17,7 @@ const bodyLimit = 100_000;
 
 export interface PingRunOptions extends BulkOptions {
   runs: Runs;
-  /** Time for all steps of a ping, in ms. */
+  /** Time for all steps of a ping, in ms; no reply of Redis takes longer. */
   answerWithinMs: number;
 }
 
@@ -25,41 +26,33 @@ export interface PingRunOptions extends BulkOptions {
  * the pings of Healthchecks' clients (docs/design/ways-in.md). All events of a ping go into one
  * commit.
  */
-export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {
+export function pingRun(sendText: HttpStack['sendText'], options: PingRunOptions): Middleware<AuthenticatedState> {
   const { runs, identify, bodies } = options;
   return async (ctx) => {
     const { organization } = ctx.state;
     const address = pingAddressOf(ctx);
     requireValid(address, options);
     const body = await readCutText(ctx, bodyLimit, bodies);
-    const time = new TimeBudget(options.answerWithinMs);
+    const until = performance.now() + options.answerWithinMs;
     const place = { ...address, organization, text: body.text, identify };
-    const run = await time.within(pingedRun(runs, place)).catch(notNow);
-    const intake = new Intake(organization, options);
-    const checked = eventsOf(address.signal, body, run.alone).map((part, index) => {
+    const run = await pingedRun(runs, place).catch(notNow);
+    const groups = eventsOf(address.signal, body, run.alone).map((part): EventGroup => {
       const request = { automation_id: address.automation, execution_id: run.id, ...part };
       const key = address.rid === undefined || part.event === 'EVENT' ? undefined : keyOf(request);
-      const identity = run.identityOf(part.event);
-      return intake.check(index, () => ({ requests: [request], key, name: address.name, identity }));
+      const event = acceptEvent(request, organization, run.identityOf(part.event) ?? identify());
+      return { events: [event], key, name: address.name };
     });
     try {
-      await intake.recordAll(checked, time.leftMs);
+      requireRecorded(await options.enqueueAll(groups, 'all', until - performance.now()));
     } catch (error) {
       // The events may not be on disk. Without this, the next ping gets the run a little later.
       run.failed();
       throw error;
     }
     run.recorded();
-    ctx.set('Ping-Body-Limit', String(bodyLimitOf(address.signal)));
-    answerOk(ctx);
+    // Healthchecks' clients read only the status; people read the text.
+    sendText(ctx, 'OK', { ...keyInAddress, 'Ping-Body-Limit': String(bodyLimitOf(address.signal)) });
   };
-}
-
-/** Healthchecks' clients read only the status; people read the text. */
-function answerOk(ctx: Context): void {
-  ctx.status = 200;
-  ctx.type = 'text/plain';
-  ctx.body = 'OK';
 }
 
 /**

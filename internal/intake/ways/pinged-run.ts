@@ -9,24 +9,19 @@ const startMs = 24 * 60 * 60 * 1_000;
 
 /** The runs of pings: `PingRuns` of `internal/queue`. */
 export interface Runs {
-  open(organization: string, automation: string, fresh: string, text: string): Promise<{ run: string; same: boolean }>;
-  confirm(organization: string, automation: string, run: string): void;
-  find(organization: string, automation: string): Promise<{ run: string; started: boolean } | undefined>;
+  nameOf(organization: string, automation: string): string;
+  open(automation: string, fresh: string, text: string): Promise<{ run: string; same: boolean }>;
+  confirm(automation: string, run: string): void;
+  find(automation: string): Promise<{ run: string; started: boolean } | undefined>;
   take(
-    organization: string,
     automation: string,
     end: string,
     text: string,
   ): Promise<{ run: string; started: boolean; end: string } | undefined>;
-  release(organization: string, automation: string, run: string): void;
-  close(organization: string, automation: string, run: string): void;
-  named(
-    organization: string,
-    automation: string,
-    rid: string,
-    of: { kind: 'start' | 'log' | 'finish'; fresh: string },
-  ): Promise<string>;
-  ended(organization: string, automation: string, rid: string): void;
+  release(automation: string, run: string): void;
+  close(automation: string, run: string): void;
+  named(automation: string, rid: string, of: { kind: 'start' | 'log' | 'finish'; fresh: string }): Promise<string>;
+  ended(automation: string, rid: string): void;
 }
 
 /** The run that a ping belongs to. */
@@ -51,50 +46,49 @@ export interface PingPlace extends PingAddress {
 
 /** Resolves with the run of a ping. @throws {RequestError} for a `log` without a run. */
 export function pingedRun(runs: Runs, place: PingPlace): Promise<PingedRun> {
-  if (place.rid !== undefined) return runWithRid(runs, place, place.rid);
-  if (place.signal.kind === 'start') return startedRun(runs, place);
-  return place.signal.kind === 'log' ? runOfLog(runs, place) : endedRun(runs, place);
+  const automation = runs.nameOf(place.organization, place.automation);
+  if (place.rid !== undefined) return runWithRid(runs, automation, place, place.rid);
+  if (place.signal.kind === 'start') return startedRun(runs, automation, place);
+  return place.signal.kind === 'log' ? runOfLog(runs, automation) : endedRun(runs, automation, place);
 }
 
 async function runWithRid(
   runs: Runs,
-  { organization, automation, signal: { kind }, identify }: PingPlace,
+  automation: string,
+  { signal: { kind }, identify }: PingPlace,
   rid: string,
 ): Promise<PingedRun> {
   const isEnd = kind === 'success' || kind === 'fail';
   const fresh = identify().id;
-  const id = await runs.named(organization, automation, rid, { kind: isEnd ? 'finish' : kind, fresh });
-  const recorded = isEnd ? () => runs.ended(organization, automation, rid) : nothing;
+  const id = await runs.named(automation, rid, { kind: isEnd ? 'finish' : kind, fresh });
+  const recorded = isEnd ? () => runs.ended(automation, rid) : nothing;
   return { id, alone: false, identityOf: () => undefined, recorded, failed: nothing };
 }
 
-async function startedRun(runs: Runs, { organization, automation, text, identify }: PingPlace): Promise<PingedRun> {
-  const { run: id, same } = await runs.open(organization, automation, identify().id, text);
+async function startedRun(runs: Runs, automation: string, { text, identify }: PingPlace): Promise<PingedRun> {
+  const { run: id, same } = await runs.open(automation, identify().id, text);
   return {
     id,
     alone: false,
     identityOf: () => (same ? startOf(id) : undefined),
-    recorded: () => runs.confirm(organization, automation, id),
-    failed: () => runs.release(organization, automation, id),
+    recorded: () => runs.confirm(automation, id),
+    failed: () => runs.release(automation, id),
   };
 }
 
-async function runOfLog(runs: Runs, { organization, automation }: PingPlace): Promise<PingedRun> {
-  const open = await runs.find(organization, automation);
+async function runOfLog(runs: Runs, automation: string): Promise<PingedRun> {
+  const open = await runs.find(automation);
   if (open === undefined) throw new RequestError('malformed-request', 'No run is open: send start first, or a rid.');
   const identityOf = (event: EventKind) => (event === 'START' ? startOf(open.run) : undefined);
   return { id: open.run, alone: !open.started, identityOf, recorded: nothing, failed: nothing };
 }
 
 /** Without an open run, or if another ping is ending it, the ping becomes a separate run. */
-async function endedRun(
-  runs: Runs,
-  { organization, automation, signal, text, identify }: PingPlace,
-): Promise<PingedRun> {
+async function endedRun(runs: Runs, automation: string, { signal, text, identify }: PingPlace): Promise<PingedRun> {
   const [fresh, end] = [identify(), identify()];
   // The END's identity follows the ERROR's.
   identify();
-  const open = await runs.take(organization, automation, end.id, `${signal.kind} ${signal.errorId} ${text}`);
+  const open = await runs.take(automation, end.id, `${signal.kind} ${signal.errorId} ${text}`);
   const first = open?.end ?? end.id;
   const id = open?.run ?? fresh.id;
   return {
@@ -102,8 +96,8 @@ async function endedRun(
     alone: open?.started !== true,
     identityOf: (event) =>
       event === 'START' ? startOf(id) : laterIdentity(identityIn(first), event === 'END' ? 1 : 0),
-    recorded: open === undefined ? nothing : () => runs.close(organization, automation, id),
-    failed: open === undefined ? nothing : () => runs.release(organization, automation, id),
+    recorded: open === undefined ? nothing : () => runs.close(automation, id),
+    failed: open === undefined ? nothing : () => runs.release(automation, id),
   };
 }
 

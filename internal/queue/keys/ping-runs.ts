@@ -32,15 +32,17 @@ const mostNames = 128;
  * confirmed once its START is on disk; `opening` and `ending` are when a ping's turn with it ends.
  * `text` is that of its START; `end` is the identity of its end, with its text. A named run is a
  * letter (`s`tarted, `e`nded), its time, and the run if that differs from the name. Past the limit
- * of names, the older half is forgotten.
+ * of names, the older half is forgotten. All items are one argument, and so are their replies:
+ * Redis and its client take longer for an argument than for the whole operation.
  */
 const script = new RedisScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local function read(key)
-  local run, confirmed, opening, ending = unpack(redis.call('HMGET', key, 'run', 'confirmed', 'opening', 'ending'))
+  local fields = redis.call('HMGET', key, 'run', 'confirmed', 'opening', 'ending', 'text', 'end')
+  local run, confirmed, opening, ending, text, last = unpack(fields)
   opening, ending = tonumber(opening or 0), tonumber(ending or 0)
-  return run, confirmed == '1' or opening > now, ending > now, now - ending < ${endingMs}
+  return run, confirmed == '1' or opening > now, ending > now, text, now - ending < ${endingMs} and last or ''
 end
 local function set(key, run, ...)
   if redis.call('HGET', key, 'run') == run then redis.call('HSET', key, ...) end
@@ -64,30 +66,27 @@ local function join(kind, key, name, fresh)
     or (state == 's' and kind == 'start' and age > ${abandonedMs})
   if isOver then run = fresh end
   if isOver or (kind == 'start' and not state) then note(key, name, 's', run or '') end
-  return {run or ''}
+  return run or ''
 end
 local operations = {
   open = function(key, fresh, text)
-    local run, started, ending = read(key)
-    if not run or started or ending then
-      run = fresh
-      redis.call('HSET', key, 'run', run, 'text', text)
-    end
-    redis.call('HSET', key, 'confirmed', '0', 'opening', now + ${leaseMs}, 'ending', '0')
+    local run, started, ending, of = read(key)
+    if not run or started or ending then run, of = fresh, text end
+    redis.call('HSET', key, 'run', run, 'text', of, 'confirmed', '0', 'opening', now + ${leaseMs}, 'ending', '0')
     redis.call('PEXPIRE', key, ${openMs})
-    return {run, redis.call('HGET', key, 'text') == text and '1' or '0'}
+    return run .. (of == text and ' 1' or ' 0')
   end,
   find = function(key)
     local run, started = read(key)
-    return run and {run, started and '1' or '0'} or {}
+    return run and run .. (started and ' 1' or ' 0')
   end,
   take = function(key, fresh, text)
-    local run, started, ending, isRecent = read(key)
-    if not run or ending then return {} end
-    local id, of = string.match(redis.call('HGET', key, 'end') or '', '^(%S+) (.*)$')
-    if not isRecent or of ~= text then id = fresh end
+    local run, started, ending, _, last = read(key)
+    if not run or ending then return end
+    local id, of = string.match(last, '^(%S+) (.*)$')
+    if of ~= text then id = fresh end
     redis.call('HSET', key, 'ending', now + ${leaseMs}, 'end', id .. ' ' .. text)
-    return {run, started and '1' or '0', id}
+    return run .. (started and ' 1 ' or ' 0 ') .. id
   end,
   confirm = function(key, run) set(key, run, 'confirmed', '1', 'opening', '0') end,
   release = function(key, run) set(key, run, 'opening', now, 'ending', now) end,
@@ -101,11 +100,15 @@ local operations = {
   end,
 }
 local replies = {}
-for i, key in ipairs(KEYS) do
-  replies[i] = operations[ARGV[3 * i - 2]](key, ARGV[3 * i - 1], ARGV[3 * i]) or {}
+for part, operation, name, one, two in string.gmatch(ARGV[1], '(%d)(%a+) (%S+) (%S*) (%S*);') do
+  local key = KEYS[tonumber(part)] .. ':' .. name
+  replies[#replies + 1] = operations[operation](key, one, two) or ''
 end
-return replies
+return table.concat(replies, ';')
 `);
+
+/** The parts of the queue that hold runs, by their places in the script's `KEYS`. */
+const parts = ['open-run', 'named-runs'] as const;
 
 /** A run that a ping started and none has ended. */
 export interface OpenRun {
@@ -114,30 +117,21 @@ export interface OpenRun {
   readonly started: boolean;
 }
 
-type Item = readonly [operation: string, key: string, ...args: [string, string]];
-
 /**
  * The runs of pings: for each automation, the one that the last `start` without a `rid` opened, and
  * the latest ones with a `rid`. They are in Redis, so that all ingest pods know them. Concurrent
- * pings get different runs. Methods reject while Redis is unavailable. Requests during a call share
- * the next one. A ping has its run to itself until its last step, for which its caller does not
- * wait.
+ * pings get different runs. Methods take the name of an automation: {@link nameOf}. They reject
+ * while Redis is unavailable. Requests during a call share the next one. A ping has its run to
+ * itself until its last step, for which its caller does not wait.
  */
 export class PingRuns {
-  readonly #queueName: string;
-  readonly #batches: Batches<Item, string[]>;
+  readonly #batches: Batches<string, string>;
 
   /** @param callers a live counter of open connections. */
   constructor(redis: RedisClient, queueName: string, callers: { readonly open: number }) {
-    this.#queueName = queueName;
+    const keys = parts.map((part) => queueKey(queueName, part));
     this.#batches = new Batches(async (items) => {
-      const keys = items.map(([, key]) => key);
-      const reply = await script.run(
-        redis,
-        keys,
-        items.flatMap(([operation, , ...args]) => [operation, ...args]),
-      );
-      return (reply as Buffer[][]).map((texts) => texts.map(String));
+      return String(await script.run(redis, keys, [items.join('')])).split(';');
     }, callers);
   }
 
@@ -146,48 +140,47 @@ export class PingRuns {
     return this.#batches.drained();
   }
 
+  /** The name of an organization's automation; the letter case of its id does not matter. */
+  nameOf(organization: string, automation: string): string {
+    return hashedName(organization, automation.toLowerCase());
+  }
+
   /**
    * Opens the run, and resolves with it, or with an earlier one whose START failed; `same` tells if
    * that one had the same text.
    */
-  async open(organization: string, automation: string, fresh: string, text: string) {
-    const [run = fresh, same] = await this.#ask('open', 'open-run', organization, automation, fresh, hashedName(text));
+  async open(automation: string, fresh: string, text: string) {
+    const [run = '', same] = await this.#ask('1open', automation, fresh, hashedName(text));
     return { run, same: same === '1' };
   }
 
   /** Records in the background that the START of the run is on disk. */
-  confirm(organization: string, automation: string, run: string): void {
-    this.#post('confirm', 'open-run', organization, automation, run);
+  confirm(automation: string, run: string): void {
+    this.#post('1confirm', automation, run);
   }
 
-  async find(organization: string, automation: string): Promise<OpenRun | undefined> {
-    const [run, started] = await this.#ask('find', 'open-run', organization, automation);
-    return run === undefined ? undefined : { run, started: started === '1' };
+  async find(automation: string): Promise<OpenRun | undefined> {
+    const [run = '', started] = await this.#ask('1find', automation);
+    return run === '' ? undefined : { run, started: started === '1' };
   }
 
   /**
    * Takes the open run to end it: no other ping gets it until {@link release}. `end` is the id of
    * the first event of its end: the given one, or that of an attempt with the same text.
    */
-  async take(
-    organization: string,
-    automation: string,
-    end: string,
-    text: string,
-  ): Promise<(OpenRun & { end: string }) | undefined> {
-    const args = [end, hashedName(text)] as const;
-    const [run, started, first = end] = await this.#ask('take', 'open-run', organization, automation, ...args);
-    return run === undefined ? undefined : { run, started: started === '1', end: first };
+  async take(automation: string, end: string, text: string): Promise<(OpenRun & { end: string }) | undefined> {
+    const [run = '', started, first = end] = await this.#ask('1take', automation, end, hashedName(text));
+    return run === '' ? undefined : { run, started: started === '1', end: first };
   }
 
   /** Gives the run to the next ping, in the background, after this one has failed. */
-  release(organization: string, automation: string, run: string): void {
-    this.#post('release', 'open-run', organization, automation, run);
+  release(automation: string, run: string): void {
+    this.#post('1release', automation, run);
   }
 
   /** Closes the run in the background, unless a later one is open. */
-  close(organization: string, automation: string, run: string): void {
-    this.#post('close', 'open-run', organization, automation, run);
+  close(automation: string, run: string): void {
+    this.#post('1close', automation, run);
   }
 
   /**
@@ -196,29 +189,24 @@ export class PingRuns {
    * late to be a repeat.
    */
   async named(
-    organization: string,
     automation: string,
     rid: string,
     { kind, fresh }: { kind: 'start' | 'log' | 'finish'; fresh: string },
   ): Promise<string> {
-    const [run = ''] = await this.#ask(kind, 'named-runs', organization, automation, hashedName(rid), fresh);
+    const [run = ''] = await this.#ask(`2${kind}`, automation, hashedName(rid), fresh);
     return run === '' ? rid : run;
   }
 
   /** Records in the background that the END of the last run with the `rid` is on disk. */
-  ended(organization: string, automation: string, rid: string): void {
-    this.#post('ended', 'named-runs', organization, automation, hashedName(rid));
+  ended(automation: string, rid: string): void {
+    this.#post('2ended', automation, hashedName(rid));
   }
 
-  #ask(operation: string, part: string, organization: string, automation: string, one = '', two = '') {
-    return this.#batches.ask([operation, this.#key(part, organization, automation), one, two]);
+  async #ask(operation: string, automation: string, one = '', two = ''): Promise<string[]> {
+    return (await this.#batches.ask(`${operation} ${automation} ${one} ${two};`)).split(' ');
   }
 
-  #post(operation: string, part: string, organization: string, automation: string, one: string): void {
-    this.#batches.post([operation, this.#key(part, organization, automation), one, '']);
-  }
-
-  #key(part: string, organization: string, automation: string): string {
-    return `${queueKey(this.#queueName, part)}:${hashedName(organization, automation.toLowerCase())}`;
+  #post(operation: string, automation: string, one: string): void {
+    this.#batches.post(`${operation} ${automation} ${one} ;`);
   }
 }

@@ -158,10 +158,9 @@ describe('the names of keys in Redis', () => {
       const runs = new PingRuns(redis, 'events', { open: 1 });
       const check = fc.asyncProperty(owners, async (all) => {
         await redis.flushall();
-        await Promise.all(
-          all.map(([organization, automation], at) => runs.open(organization, automation, String(at), '')),
-        );
-        const found = await Promise.all(all.map(([organization, automation]) => runs.find(organization, automation)));
+        const names = all.map(([organization, automation]) => runs.nameOf(organization, automation));
+        await Promise.all(names.map((name, at) => runs.open(name, String(at), '')));
+        const found = await Promise.all(names.map((name) => runs.find(name)));
         expect(found.map((one) => one?.run)).to.deep.equal(all.map((_, at) => String(at)));
       });
       await fc.assert(check, { numRuns: 30 });
