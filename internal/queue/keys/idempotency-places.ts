@@ -15,7 +15,7 @@ export interface Place {
 export interface Places {
   all: readonly Place[];
   /** Where a key is: one place, or the same two for every pod. */
-  placesOf: (name: Buffer) => readonly [Place, Place?];
+  placesOf: (name: string) => readonly [Place, Place?];
   /**
    * The place that has all keys, in the Redis of all jobs, which acknowledges a job alone.
    * Undefined if there is none.
@@ -38,8 +38,8 @@ export function oppositeOf(range: number): number {
 }
 
 /** The range of a key, from its name. */
-export function rangeOf(name: Buffer): number {
-  return crc32(name) % ranges;
+export function rangeOf(name: string): number {
+  return crc32(Buffer.from(name, 'latin1')) % ranges;
 }
 
 /**

@@ -23,7 +23,6 @@ export const placeReplyMs = 500;
 
 /** Bytes of an item: operation, derivation, its events in a job, name, identity, fingerprint. */
 const size = 2 + 4 + nameBytes + 16 + 8 + 4 * (1 + optionalFields.length - firstFields);
-const [atFrom, atCount, atName, atId, atFingerprint] = [2, 4, 6, 6 + nameBytes, 22 + nameBytes];
 
 /** Events with a key. All events of a request belong to one organization. */
 export interface Keyed extends EventGroup {
@@ -38,29 +37,58 @@ export interface JobClaim {
 
 const keysAlone = keyScript();
 
-/** What a place knows about a key. */
+/** What a place knows about a key, and the identity of its first event as 16 characters. */
 interface Found {
   state: 'n' | 'a' | 'c' | 'b' | 'o' | 'f';
-  id: Buffer;
+  id: string;
 }
 
 /** The letters of the script's operations. */
 type Operation = 'c' | 'r' | 'm' | 'w' | 'l' | 'u';
 
 /**
+ * What the script needs to know about a key: bytes as characters, since Node takes longer for a
+ * buffer than for a short string.
+ */
+interface Item {
+  readonly isDerived: boolean;
+  /** How many events it has. */
+  readonly count: number;
+  readonly name: string;
+  readonly id: string;
+  readonly fingerprint: string;
+}
+
+/** An item as the script reads it, and the item. */
+type Asked = readonly [text: string, item: Item];
+
+/** `from`: the place of its first event in a job. */
+function textOf(operation: Operation, { isDerived, count, name, id, fingerprint }: Item, from = 0): string {
+  return operation + (isDerived ? '1' : '0') + twoBytes(from) + twoBytes(count) + name + id + fingerprint;
+}
+
+function twoBytes(number: number): string {
+  return String.fromCharCode(number >> 8, number & 0xff);
+}
+
+/**
  * A key of this request, with its events: as they were first accepted, once a place has answered.
  */
 export class Claim {
-  readonly item: Buffer;
   /** The events of this request, with the identities that a repeat derives from the first. */
   readonly sent: readonly AcceptedEvent[];
+  #item: Item;
   #events: readonly AcceptedEvent[];
   #state: Found['state'] = 'n';
 
   constructor(keyed: Keyed) {
     const { events } = keyed;
-    this.item = itemOf(keyed);
+    this.#item = itemOf(keyed);
     this.#events = this.sent = events.length === 1 ? events : identifiedBy(events[0]?.id ?? '', events);
+  }
+
+  get item(): Item {
+    return this.#item;
   }
 
   get events(): readonly AcceptedEvent[] {
@@ -85,9 +113,9 @@ export class Claim {
   /** Takes the answer of a place. */
   learn({ state, id }: Found): void {
     this.#state = state;
-    if (this.refusal !== undefined || id.equals(this.item.subarray(atId, atFingerprint))) return;
-    id.copy(this.item, atId);
-    this.#events = identifiedBy(idOfBytes(id), this.sent);
+    if (this.refusal !== undefined || id === this.#item.id) return;
+    this.#item = { ...this.#item, id };
+    this.#events = identifiedBy(idOfBytes(Buffer.from(id, 'latin1')), this.sent);
   }
 }
 
@@ -116,7 +144,7 @@ export interface IdempotencyOptions {
  */
 export class IdempotencyKeys {
   readonly #options: IdempotencyOptions;
-  readonly #batches = new Map<Place, Batches<Buffer, Found>>();
+  readonly #batches = new Map<Place, Batches<Asked, Found>>();
 
   constructor(options: IdempotencyOptions) {
     this.#options = options;
@@ -134,12 +162,9 @@ export class IdempotencyKeys {
   async commit(redis: RedisClient, claims: readonly JobClaim[], events: number, job: AddJob): Promise<void> {
     const { placeOfAll } = this.#options;
     if (placeOfAll === undefined) throw new Error('keys and jobs are in several places');
-    const items = claims.map(({ claim: { item }, from }) => {
-      item.writeUInt16BE(from, atFrom);
-      item.write('c');
-      return item;
-    });
-    const found = await this.#run(job.script, { redis, key: placeOfAll.key }, items, job.keys, [events, ...job.args]);
+    const items = claims.map(({ claim: { item }, from }) => [textOf('c', item, from), item] as const);
+    const place = { redis, key: placeOfAll.key };
+    const found = await this.#run(job.script, place, items, job.keys, [events, ...job.args]);
     for (const [at, one] of found.entries()) claims[at]?.claim.learn(one);
   }
 
@@ -152,7 +177,7 @@ export class IdempotencyKeys {
   async reserve(keyed: Keyed): Promise<Claim | RequestError> {
     const claim = new Claim(keyed);
     const { item } = claim;
-    const [first, second] = this.#options.placesOf(item.subarray(atName, atId));
+    const [first, second] = this.#options.placesOf(item.name);
     claim.learn(
       second === undefined ? await this.#ask(first, 'r', item) : await this.#reserveInBoth(first, second, item),
     );
@@ -189,16 +214,16 @@ export class IdempotencyKeys {
    * both answer, since it gave another identity only while the first was away. The first then
    * learns it.
    */
-  async #reserveInBoth(first: Place, second: Place, item: Buffer): Promise<Found> {
+  async #reserveInBoth(first: Place, second: Place, item: Item): Promise<Found> {
     const one = await within(placeReplyMs, this.#ask(first, 'r', item)).catch(() => undefined);
     if (one === undefined) return this.#ask(second, 'r', item);
     if (refusalOf(one.state) !== undefined) return one;
-    const copy = withId(item, one.id);
+    const copy = { ...item, id: one.id };
     const two = await within(placeReplyMs, this.#ask(second, 'r', copy)).catch(() => undefined);
     if (two === undefined || (one.state === 'c' && two.state !== 'c')) return one;
     const repair = repairOf(one, two);
     if (repair !== undefined) {
-      const learns = this.#ask(first, repair, repair === 'l' ? copy : withId(item, two.id));
+      const learns = this.#ask(first, repair, repair === 'l' ? copy : { ...item, id: two.id });
       await within(placeReplyMs, learns).catch(() => undefined);
     }
     return two.state === 'n' ? { ...two, state: one.state } : two;
@@ -206,16 +231,16 @@ export class IdempotencyKeys {
 
   /** Runs in the background; the caller does not wait. */
   #everywhere(operation: Operation, { item }: Claim): void {
-    for (const place of this.#options.placesOf(item.subarray(atName, atId))) {
-      if (place !== undefined) this.#batchesOf(place).post(asking(operation, item));
+    for (const place of this.#options.placesOf(item.name)) {
+      if (place !== undefined) this.#batchesOf(place).post([textOf(operation, item), item]);
     }
   }
 
-  #ask(place: Place, operation: Operation, item: Buffer): Promise<Found> {
-    return this.#batchesOf(place).ask(asking(operation, item));
+  #ask(place: Place, operation: Operation, item: Item): Promise<Found> {
+    return this.#batchesOf(place).ask([textOf(operation, item), item]);
   }
 
-  #batchesOf(place: Place): Batches<Buffer, Found> {
+  #batchesOf(place: Place): Batches<Asked, Found> {
     let batches = this.#batches.get(place);
     if (batches === undefined) {
       batches = new Batches((items) => this.#run(keysAlone, place, items), this.#options.callers);
@@ -227,18 +252,19 @@ export class IdempotencyKeys {
   async #run(
     script: RedisScript,
     { redis, key }: Place,
-    items: readonly Buffer[],
+    items: readonly Asked[],
     keys: readonly string[] = [],
     more: readonly (string | number | Buffer)[] = [],
   ): Promise<Found[]> {
     const { keptMs, isFull } = this.#options;
-    const args = [keptMs, leaseMs, isFull?.() === true ? 1 : 0, size, Buffer.concat(items), ...more];
+    const text = Buffer.from(items.map(([each]) => each).join(''), 'latin1');
+    const args = [keptMs, leaseMs, isFull?.() === true ? 1 : 0, size, text, ...more];
     const [states, ids] = (await script.run(redis, [key, ...keys], args)) as [Buffer, Buffer];
     let at = 0;
-    return items.map((item, index) => {
+    return items.map(([, { id }], index) => {
       const state = String.fromCharCode(states[index] ?? 0) as Found['state'];
       const hasId = state === 'a' || state === 'c';
-      return { state, id: hasId ? ids.subarray(at, (at += 16)) : item.subarray(atId, atFingerprint) };
+      return { state, id: hasId ? ids.toString('latin1', at, (at += 16)) : id };
     });
   }
 }
@@ -246,8 +272,8 @@ export class IdempotencyKeys {
 /** What the first place must learn from the second. */
 function repairOf(one: Found, two: Found): Operation | undefined {
   if (refusalOf(two.state) !== undefined) return 'l';
-  if (two.state === 'c') return one.state === 'c' && one.id.equals(two.id) ? undefined : 'm';
-  return one.id.equals(two.id) ? undefined : 'w';
+  if (two.state === 'c') return one.state === 'c' && one.id === two.id ? undefined : 'm';
+  return one.id === two.id ? undefined : 'w';
 }
 
 function refusalOf(state: Found['state']): RequestError | undefined {
@@ -259,44 +285,31 @@ function refusalOf(state: Found['state']): RequestError | undefined {
   return undefined;
 }
 
-/** A copy, since the same item may wait twice. */
-function asking(operation: Operation, item: Buffer): Buffer {
-  const copy = Buffer.from(item);
-  copy.write(operation, 'latin1');
-  return copy;
-}
-
-function withId(item: Buffer, id: Buffer): Buffer {
-  const copy = Buffer.from(item);
-  id.copy(copy, atId);
-  return copy;
-}
-
 /**
  * The name of a key in each of its places: a hash of its organization and of its parts, kept apart
  * from each other. So neither an organization nor a key can imitate another.
  */
-export function nameOf(organization: string, key: RepeatKey): Buffer {
+export function nameOf(organization: string, key: RepeatKey): string {
   return digest([organization, ...key], nameBytes);
 }
 
-/**
- * By way of a text: Node gives each digest that is a buffer memory of its own, which costs more.
- */
-function digest(value: unknown, bytes: number): Buffer {
-  return Buffer.from(hash('sha256', JSON.stringify(value)).slice(0, 2 * bytes), 'hex');
+function digest(value: unknown, bytes: number): string {
+  return hash('sha256', JSON.stringify(value), 'binary').slice(0, bytes);
 }
 
-function itemOf({ key, events }: Keyed): Buffer {
-  const item = Buffer.allocUnsafe(size).fill(0);
-  const [first] = events;
-  item.write(isDerived(key) ? '1' : '0', 1);
-  item.writeUInt16BE(events.length, atCount);
-  nameOf(first?.organization ?? '', key).copy(item, atName);
-  bytesOfId(first?.id ?? '').copy(item, atId);
-  writeFingerprint(events, item);
-  return item;
+function itemOf({ key, events }: Keyed): Item {
+  const { organization = '', id = '' } = events[0] ?? {};
+  return {
+    isDerived: isDerived(key),
+    count: events.length,
+    name: nameOf(organization, key),
+    id: bytesOfId(id).toString('latin1'),
+    fingerprint: fingerprintOf(events),
+  };
 }
+
+/** The fingerprint of values that are absent. */
+const absent = '\0\0\0\0';
 
 /**
  * Equal for equal requests: covers the fields of the first release, then the times of occurrence,
@@ -304,19 +317,28 @@ function itemOf({ key, events }: Keyed): Buffer {
  * across a deploy that added a field is then still the same request. The letter case of an
  * automation's id does not matter.
  */
-function writeFingerprint(events: readonly AcceptedEvent[], item: Buffer): void {
+function fingerprintOf(events: readonly AcceptedEvent[]): string {
   const texts = events.map(textsOf);
   const rows = events.map(({ automationId, executionId, kind }, at) => {
     return [automationId.toLowerCase(), executionId, kind, ...(texts[at]?.slice(0, firstFields) ?? [])];
   });
-  digest(rows, 8).copy(item, atFingerprint);
-  const laterFields = Array.from({ length: optionalFields.length - firstFields }, (_, at) => {
-    return texts.map((each) => each[firstFields + at]);
-  });
-  const later = [events.map(({ occurredAt }) => occurredAt), ...laterFields];
-  for (const [at, values] of later.entries()) {
-    // Absent values are zeros.
-    if (values.every((value) => value === undefined || value === '')) continue;
-    digest(values, 4).copy(item, atFingerprint + 8 + 4 * at);
+  const isTimed = events.some(({ occurredAt }) => occurredAt !== undefined);
+  let print =
+    digest(rows, 8) +
+    (isTimed
+      ? digest(
+          events.map(({ occurredAt }) => occurredAt),
+          4,
+        )
+      : absent);
+  for (let field = firstFields; field < optionalFields.length; field += 1) {
+    const isAbsent = texts.every((each) => (each[field] ?? '') === '');
+    print += isAbsent
+      ? absent
+      : digest(
+          texts.map((each) => each[field]),
+          4,
+        );
   }
+  return print;
 }
