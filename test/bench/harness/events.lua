@@ -3,7 +3,7 @@
 -- body of 300 bytes. Arguments after `--`: tokens, of which each execution takes one, and
 -- optionally the mean pause of a connection in ms, a seed, the events of a request (more than one
 -- go to the bulk endpoint), and their kind: `plain`, `keyed` with an Idempotency-Key each, or
--- `ping`, which is a start or an end of a run without a rid.
+-- `ping`, which is a start or an end of a run without a rid, or `told`, a ping with a text.
 local started = 0
 
 function setup(thread)
@@ -55,12 +55,12 @@ end
 
 local function ping()
   local signal = sent % 2 == 0 and "" or "/start"
-  return wrk.format("POST", format("/ping/%s/%s%s", tokens[1], automations[random(200)], signal), nil, "")
+  return wrk.format("POST", format("/ping/%s/%s%s", tokens[1], automations[random(200)], signal), nil, kind == "told" and "done" or "")
 end
 
 function request()
   sent = sent + 1
-  if kind == "ping" then return ping() end
+  if kind == "ping" or kind == "told" then return ping() end
   if kind == "keyed" then wrk.headers["Idempotency-Key"] = format("%s-%020d", seed, sent) end
   if events == 1 then return wrk.format(nil, nil, nil, body()) end
   local bodies = {}

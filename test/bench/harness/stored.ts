@@ -5,12 +5,13 @@ import type { Answers } from './wrk.ts';
 /**
  * Checks that what was answered with 201 is in Postgres, and that every execution is what its
  * events amount to. Returns the events stored. As many as `unanswered` may be stored beyond what
- * the callers counted: a load ends while each of its connections waits for an answer.
+ * the callers counted: a load ends while each of its connections waits for an answer. `which`: the
+ * events that callers sent, where Runledger adds others.
  * @throws when anything is lost, doubled or wrong.
  */
-export async function verify(database: string, answers: Answers, unanswered: number): Promise<number> {
+export async function verify(database: string, answers: Answers, unanswered: number, which = 'true'): Promise<number> {
   if (answers.refused + answers.broken > 0) throw new Error(`${answers.refused} refused, ${answers.broken} broken`);
-  const events = await countEvents(database);
+  const events = await countEvents(database, which);
   if (events < answers.accepted) throw new Error(`lost: ${answers.accepted} answered with 201, ${events} stored`);
   if (events > answers.accepted + unanswered) throw new Error(`doubled: ${answers.accepted} sent, ${events} stored`);
   const [row] = await query(
@@ -76,8 +77,8 @@ export async function deleteSince(database: string, organization: string, since:
   await query(database, 'vacuum (index_cleanup on) events, executions, running_executions');
 }
 
-export async function countEvents(database: string): Promise<number> {
-  const [row] = await query(database, 'select count(*)::integer as events from events');
+export async function countEvents(database: string, which = 'true'): Promise<number> {
+  const [row] = await query(database, `select count(*)::integer as events from events where ${which}`);
   return Number(row?.['events']);
 }
 

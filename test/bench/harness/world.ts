@@ -85,6 +85,11 @@ export class World implements AsyncDisposable {
     return url;
   }
 
+  /** The address of a new database without tables. */
+  emptyDatabase(): Promise<string> {
+    return this.#servers.postgres.createDatabase();
+  }
+
   /** Starts a process that ends with the run at the latest. */
   program(
     main: string,

@@ -11,6 +11,10 @@ export const token = 'benchmark-token-0123456789';
 /** The ping key of the same organization. */
 export const pingKey = 'benchmark-ping-key-0123456789';
 
+/** How many automations the events and pings of a load are of, and their ids. */
+export const automations = 200;
+export const automationId = (at: number): string => `${at.toString(16).padStart(8, '0')}-0000-4000-9000-000000000000`;
+
 /** The token with which the console is read. */
 export const readToken = 'benchmark-read-token-0123456789';
 
@@ -23,8 +27,8 @@ export interface Load {
   pauseMs?: number;
   /** Events of a request; one unless set. */
   events?: number;
-  /** What a request is: an event, one with an Idempotency-Key, or a ping. */
-  kind?: 'plain' | 'keyed' | 'ping';
+  /** What a request is: an event, one with an Idempotency-Key, a ping, or a ping with a text. */
+  kind?: 'plain' | 'keyed' | 'ping' | 'told';
   /** The tokens of the callers; {@link token} unless set. Each execution takes one of them. */
   tokens?: readonly string[];
 }
@@ -66,7 +70,7 @@ export async function load({
   pauseMs = 0,
   events = 1,
   kind = 'plain',
-  tokens = [kind === 'ping' ? pingKey : token],
+  tokens = [kind === 'ping' || kind === 'told' ? pingKey : token],
 }: Load): Promise<Answers> {
   seed += 1;
   const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script];

@@ -1,4 +1,5 @@
 import { compare, figure, type Bar, type Figure, type Rounds } from '../harness/figures.ts';
+import type { Options } from '../harness/options.ts';
 import { startIngest, type Front } from '../harness/sides.ts';
 import { load, rateOf } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
@@ -20,24 +21,18 @@ const titles: Record<Kind, string> = {
 const turnsInOne = 3;
 
 /** What safe retries cost: events with an Idempotency-Key beside plain ones, at one ingest. */
-export const keys: Scenario = async (world, { rounds, seconds }) => {
-  const bars = { cpu: { atMost: 1.3 }, redis: { atMost: 2.5 } };
-  return { figures: await beside(world, 'keyed', rounds * turnsInOne, Math.ceil(seconds / turnsInOne), bars) };
-};
+export const keys: Scenario = async (world, options) => ({
+  figures: await beside(world, 'keyed', options, { cpu: { atMost: 1.3 }, redis: { atMost: 2.5 } }),
+});
 
-/** What a ping costs beside a plain event. Pings start and end runs of 200 automations. */
-export const pings: Scenario = async (world, { rounds, seconds }) => {
-  const bars = { cpu: { atMost: 2 } };
-  return { figures: await beside(world, 'ping', rounds * turnsInOne, Math.ceil(seconds / turnsInOne), bars) };
-};
-
-async function beside(
+/** Requests of a kind beside plain events, at one ingest. */
+export async function beside(
   world: World,
-  kind: Kind,
-  rounds: number,
-  seconds: number,
+  kind: Exclude<Kind, 'plain'>,
+  options: Options,
   bars: { cpu: Bar; redis?: Bar },
 ): Promise<Figure[]> {
+  const [rounds, seconds] = [options.rounds * turnsInOne, Math.ceil(options.seconds / turnsInOne)];
   const front = await startIngest(world);
   const sides = ['plain', kind] as const;
   const figures: Figure[] = [];
