@@ -36,10 +36,10 @@ export function pingRun(sendText: HttpStack['sendText'], options: PingRunOptions
     const until = performance.now() + options.answerWithinMs;
     const place = { ...address, organization, text: body.text, identify };
     const run = await pingedRun(runs, place).catch(notNow);
-    const groups = eventsOf(address.signal, body, run.alone).map((part): EventGroup => {
-      const request = { automation_id: address.automation, execution_id: run.id, ...part };
-      const key = address.rid === undefined || part.event === 'EVENT' ? undefined : keyOf(request);
-      const event = acceptEvent(request, organization, run.identityOf(part.event) ?? identify());
+    const ids = { automation_id: address.automation, execution_id: run.id };
+    const groups = eventsOf(address.signal, body, ids, run.alone).map((request): EventGroup => {
+      const key = address.rid === undefined || request.event === 'EVENT' ? undefined : keyOf(request);
+      const event = acceptEvent(request, organization, run.identityOf(request.event) ?? identify());
       return { events: [event], key, name: address.name };
     });
     try {

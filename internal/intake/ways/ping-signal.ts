@@ -39,20 +39,28 @@ export function bodyLimitOf({ kind }: Signal): number {
   return kind === 'start' || kind === 'fail' ? Math.max(description, errorDescription) : description;
 }
 
-/** An event without the ids of its automation and execution. */
-export type Part = Omit<EventRequest, 'automation_id' | 'execution_id'>;
+/** The ids of all events of a ping. */
+type Ids = Pick<EventRequest, 'automation_id' | 'execution_id'>;
 
 /**
  * The events of a signal, with the body as their text. `alone`: no START of the run is known, so
  * one is added first.
  */
-export function eventsOf({ kind, errorId }: Signal, { text, cut }: TextEnd, alone: boolean): Part[] {
+export function eventsOf(
+  { kind, errorId: error_id }: Signal,
+  { text, cut }: TextEnd,
+  { automation_id, execution_id }: Ids,
+  alone: boolean,
+): EventRequest[] {
   const description = endOfText(text, fieldLimits.description, cut);
-  if (kind === 'start') return [{ event: 'START', description }];
-  const first: Part[] = alone ? [{ event: 'START' }] : [];
-  if (kind === 'log') return [...first, { event: 'EVENT', description }];
-  if (kind === 'success') return [...first, { event: 'END', description }];
-  const error_description = endOfText(text, fieldLimits.errorDescription, cut);
-  const error: Part = { event: 'ERROR', description, error_id: errorId, error_description };
-  return [...first, error, { event: 'END' }];
+  if (kind === 'start') return [{ automation_id, execution_id, event: 'START', description }];
+  const events: EventRequest[] = alone ? [{ automation_id, execution_id, event: 'START' }] : [];
+  if (kind === 'log') events.push({ automation_id, execution_id, event: 'EVENT', description });
+  else if (kind === 'success') events.push({ automation_id, execution_id, event: 'END', description });
+  else {
+    const error_description = endOfText(text, fieldLimits.errorDescription, cut);
+    events.push({ automation_id, execution_id, event: 'ERROR', description, error_id, error_description });
+    events.push({ automation_id, execution_id, event: 'END' });
+  }
+  return events;
 }

@@ -150,7 +150,7 @@ export class PingRuns {
    * that one had the same text.
    */
   async open(automation: string, fresh: string, text: string) {
-    const [run = '', same] = await this.#ask('1open', automation, fresh, hashedName(text));
+    const [run = '', same] = (await this.#ask('1open', automation, fresh, hashedName(text))).split(' ');
     return { run, same: same === '1' };
   }
 
@@ -160,7 +160,7 @@ export class PingRuns {
   }
 
   async find(automation: string): Promise<OpenRun | undefined> {
-    const [run = '', started] = await this.#ask('1find', automation);
+    const [run = '', started] = (await this.#ask('1find', automation)).split(' ');
     return run === '' ? undefined : { run, started: started === '1' };
   }
 
@@ -169,7 +169,8 @@ export class PingRuns {
    * the first event of its end: the given one, or that of an attempt with the same text.
    */
   async take(automation: string, end: string, text: string): Promise<(OpenRun & { end: string }) | undefined> {
-    const [run = '', started, first = end] = await this.#ask('1take', automation, end, hashedName(text));
+    const reply = await this.#ask('1take', automation, end, hashedName(text));
+    const [run = '', started, first = end] = reply.split(' ');
     return run === '' ? undefined : { run, started: started === '1', end: first };
   }
 
@@ -193,7 +194,7 @@ export class PingRuns {
     rid: string,
     { kind, fresh }: { kind: 'start' | 'log' | 'finish'; fresh: string },
   ): Promise<string> {
-    const [run = ''] = await this.#ask(`2${kind}`, automation, hashedName(rid), fresh);
+    const run = await this.#ask(`2${kind}`, automation, hashedName(rid), fresh);
     return run === '' ? rid : run;
   }
 
@@ -202,8 +203,8 @@ export class PingRuns {
     this.#post('2ended', automation, hashedName(rid));
   }
 
-  async #ask(operation: string, automation: string, one = '', two = ''): Promise<string[]> {
-    return (await this.#batches.ask(`${operation} ${automation} ${one} ${two};`)).split(' ');
+  #ask(operation: string, automation: string, one = '', two = ''): Promise<string> {
+    return this.#batches.ask(`${operation} ${automation} ${one} ${two};`);
   }
 
   #post(operation: string, automation: string, one: string): void {
