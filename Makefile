@@ -110,9 +110,9 @@ check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAP
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts
-	@prettier --write --log-level warn ARCHITECTURE.md docs test/bench/capacity.md
+	@prettier --write --log-level warn ARCHITECTURE.md docs
 
-capacity: docs ## Reckon test/bench/capacity.md from the measured costs: what a rate needs, and what gives way first
+capacity: docs ## Reckon docs/operate/capacity.md from the measured costs: what a rate needs, and what gives way first
 
 schema: $(PACKAGES) ## After a migration: write the schema dump that a test compares
 	@deploy/install.sh postgres

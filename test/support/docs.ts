@@ -41,7 +41,7 @@ export const generatedParts = [
     make: async () => arrowsGraph(await projectImports()),
   },
   ...(['costs', 'needs', 'replayed', 'seen'] as const).map((part) => ({
-    file: 'test/bench/capacity.md',
+    file: 'docs/operate/capacity.md',
     part,
     make: async () => (await capacityTables())[part],
   })),

@@ -9,6 +9,9 @@ export interface Assumptions {
   steadyUse: number;
   rushUse: number;
   retentionDays: number;
+  /** Bytes of Redis for an Idempotency-Key, which each event has, and the longest that it stays. */
+  keyBytes: number;
+  keySeconds: number;
   /** The largest Postgres: its cores, and what its disk writes, in bytes/s. */
   postgresCores: number;
   diskBytesPerSecond: number;
@@ -23,6 +26,8 @@ export const assumptions: Assumptions = {
   steadyUse: 0.6,
   rushUse: 0.9,
   retentionDays: 90,
+  keyBytes: 91,
+  keySeconds: 2 * 24 * 3_600,
   postgresCores: 32,
   diskBytesPerSecond: 500e6,
   prices: { coreHour: 0.04, gibMemoryHour: 0.005, gibDiskMonth: 0.1 },

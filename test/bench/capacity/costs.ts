@@ -39,7 +39,7 @@ export function readCosts(results: Results): { costs: EventCosts; seen: Seen } {
     costs: {
       flow: { ingest: flow('ingest'), redis: flow('redis'), worker: flow('worker'), postgres: flow('postgres') },
       rush: {
-        redis: find('ingest', 'CPU of Redis for Runledger at 64 connections') + drain('redis'),
+        redis: find('keys', 'CPU of Redis for an event with an Idempotency-Key at 64 connections') + drain('redis'),
         worker: drain('worker'),
         postgres: drain('postgres'),
       },

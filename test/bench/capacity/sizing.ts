@@ -10,8 +10,9 @@ export interface Sizing {
   workerPods: number;
   /** A Redis works on one core. */
   redisServers: number;
-  /** Of all Redis together, in bytes. */
+  /** Of all Redis together, in bytes, with that of the keys. */
   redisMemory: number;
+  keyMemory: number;
   postgresCores: number;
   postgresServers: number;
   /** Bytes that Postgres keeps of a day. */
@@ -22,7 +23,7 @@ export interface Sizing {
   givesWayFirst: 'nothing' | 'Redis' | 'Postgres';
 }
 
-/** What an installation does at most: events/s, and bytes of Redis. */
+/** What an installation does at most: events/s, and bytes of Redis for what waits. */
 export interface Limits {
   accepts: number;
   stores: number;
@@ -50,7 +51,9 @@ export function sizeFor(rate: number, costs: EventCosts, assumed: Assumptions): 
   const postgresCores = Math.ceil(cores(flow.postgres, drained, rush.postgres));
   const logged = drained * costs.wal;
   // Room for half as much again: Redis needs memory while it rewrites its file.
-  const redisMemory = 1.5 * (peak - drained) * assumed.burstSeconds * costs.waiting;
+  const backlogMemory = 1.5 * (peak - drained) * assumed.burstSeconds * costs.waiting;
+  const keyMemory = 1.5 * rate * assumed.keySeconds * assumed.keyBytes;
+  const redisMemory = backlogMemory + keyMemory;
   const bytesPerDay = rate * 86_400 * costs.kept;
   const postgresServers = Math.ceil(
     Math.max(postgresCores / assumed.postgresCores, logged / assumed.diskBytesPerSecond),
@@ -63,6 +66,7 @@ export function sizeFor(rate: number, costs: EventCosts, assumed: Assumptions): 
     workerPods,
     redisServers,
     redisMemory,
+    keyMemory,
     postgresCores,
     postgresServers,
     bytesPerDay,
@@ -85,7 +89,7 @@ export function limitsOf(sizing: Sizing, { flow, rush }: EventCosts, assumed: As
   return {
     accepts: Math.min(most(sizing.ingestPods, flow.ingest), most(sizing.redisServers, rush.redis)),
     stores: Math.min(most(sizing.workerPods, rush.worker), most(sizing.postgresCores, rush.postgres)),
-    memory: sizing.redisMemory,
+    memory: sizing.redisMemory - sizing.keyMemory,
   };
 }
 

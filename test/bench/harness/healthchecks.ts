@@ -29,8 +29,8 @@ Check.objects.bulk_create(Check(project=project, name=name, slug=name) for name 
 `;
 
 /**
- * Healthchecks with Postgres, as its image runs it: uWSGI with four processes. It keeps its
- * sessions of Postgres, which it does not do unless told, and sends no alerts.
+ * Healthchecks with Postgres, as its image and its `docker/.env.example` run it: uWSGI with four
+ * processes, and a session of Postgres for each request. It sends no alerts.
  */
 export class Healthchecks implements AsyncDisposable {
   readonly port: number;
@@ -48,13 +48,13 @@ export class Healthchecks implements AsyncDisposable {
     const env = {
       PATH: `${join(folder, 'venv/bin')}:${process.env['PATH'] ?? ''}`,
       DEBUG: 'False',
+      ALLOWED_HOSTS: '*',
       SECRET_KEY: 'benchmark',
       DB: 'postgres',
       DB_HOST: database.hostname,
       DB_PORT: database.port,
       DB_NAME: database.pathname.slice(1),
       DB_USER: database.username,
-      DB_CONN_MAX_AGE: '600',
     };
     for (const args of [['migrate'], ['shell', '-c', seed]])
       await run('python', ['manage.py', ...args], { cwd: folder, env });
