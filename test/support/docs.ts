@@ -1,9 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
-import { apiTables } from './api-page.ts';
-import { commandTables } from './cli-page.ts';
-import { chartReadme } from '../chart/readme.ts';
+import { fieldsTable } from './fields-table.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
 import { openApi30 } from './openapi-3.0.ts';
@@ -33,8 +31,7 @@ export const generatedParts = [
     part: 'restore',
     make: () => Promise.resolve(restoringStatement()),
   },
-  { file: 'docs/reference/api.md', part: 'endpoints', make: apiTables },
-  { file: 'docs/reference/cli.md', part: 'commands', make: commandTables },
+  { file: 'docs/report/events.md', part: 'fields', make: fieldsTable },
   {
     file: 'ARCHITECTURE.md',
     part: 'arrows',
@@ -54,7 +51,6 @@ export const generatedParts = [
 export const generatedFiles = [
   { file: 'internal/intake/openapi-3.0.yaml', make: openApi30 },
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
-  { file: 'charts/runledger/README.md', make: chartReadme },
   {
     file: 'charts/runledger/files/dashboards/runledger.json',
     make: () => Promise.resolve(dashboard()),

@@ -19,7 +19,7 @@ import { tokenMetrics } from '../../internal/cluster/tokens/token-metrics.ts';
 import { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
 import { maintenanceMetrics, overflowStoreMetrics, storeMetrics } from '../../internal/worker/worker-metrics.ts';
 
-import { compactTable } from './api-page.ts';
+import { compactTable } from './compact-table.ts';
 
 /** What a metric of the library knows of itself; its types do not say. */
 interface Described {

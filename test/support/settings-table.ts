@@ -3,7 +3,7 @@ import { consoleService } from '../../cmd/console/service.ts';
 import { controller } from '../../cmd/controller/service.ts';
 import { ingest } from '../../cmd/ingest/service.ts';
 import { worker } from '../../cmd/worker/service.ts';
-import { compactTable } from './api-page.ts';
+import { compactTable } from './compact-table.ts';
 import type { ConfigName } from '../../internal/config/read.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
 import { settingsOf, type Service } from '../../internal/wiring/service.ts';

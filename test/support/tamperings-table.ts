@@ -1,4 +1,4 @@
-import { compactTable } from './api-page.ts';
+import { compactTable } from './compact-table.ts';
 import { modes, tamperings, type Tampering } from './tamperings.ts';
 
 /**
