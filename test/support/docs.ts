@@ -3,7 +3,6 @@ import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
 import { fieldsTable } from './fields-table.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
-import { metricsTables } from './metrics-page.ts';
 import { openApi30 } from './openapi-3.0.ts';
 import { restoringStatement } from './restore-letter.ts';
 import { settingsTable } from './settings-table.ts';
@@ -15,11 +14,6 @@ export const generatedParts = [
     file: 'docs/reference/settings.md',
     part: 'settings',
     make: () => Promise.resolve(settingsTable()),
-  },
-  {
-    file: 'docs/reference/metrics.md',
-    part: 'metrics',
-    make: () => Promise.resolve(metricsTables()),
   },
   {
     file: 'docs/prove/auditors.md',
