@@ -6,7 +6,7 @@ import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { openApi30 } from './openapi-3.0.ts';
 import { restoringStatement } from './restore-letter.ts';
 import { settingsTable } from './settings-table.ts';
-import { tamperingsTable } from './tamperings-table.ts';
+import { tamperingsLists } from './tamperings-lists.ts';
 
 /** Parts of documents that are made from the code: between two comments that name them. */
 export const generatedParts = [
@@ -18,7 +18,7 @@ export const generatedParts = [
   {
     file: 'docs/prove/auditors.md',
     part: 'tamperings',
-    make: () => Promise.resolve(tamperingsTable()),
+    make: () => Promise.resolve(tamperingsLists()),
   },
   {
     file: 'docs/operate/runbooks/RunledgerDeadLetters.md',
