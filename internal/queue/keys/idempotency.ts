@@ -77,18 +77,14 @@ function twoBytes(number: number): string {
 export class Claim {
   /** The events of this request, with the identities that a repeat derives from the first. */
   readonly sent: readonly AcceptedEvent[];
-  #item: Item;
+  item: Item;
   #events: readonly AcceptedEvent[];
   #state: Found['state'] = 'n';
 
   constructor(keyed: Keyed) {
     const { events } = keyed;
-    this.#item = itemOf(keyed);
+    this.item = itemOf(keyed);
     this.#events = this.sent = events.length === 1 ? events : identifiedBy(events[0]?.id ?? '', events);
-  }
-
-  get item(): Item {
-    return this.#item;
   }
 
   get events(): readonly AcceptedEvent[] {
@@ -113,8 +109,8 @@ export class Claim {
   /** Takes the answer of a place. */
   learn({ state, id }: Found): void {
     this.#state = state;
-    if (this.refusal !== undefined || id === this.#item.id) return;
-    this.#item = { ...this.#item, id };
+    if (this.refusal !== undefined || id === this.item.id) return;
+    this.item = { ...this.item, id };
     this.#events = identifiedBy(idOfBytes(Buffer.from(id, 'latin1')), this.sent);
   }
 }
