@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
+import { cliText } from './cli-text.ts';
 import { fieldsTable } from './fields-table.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
+import { metricsText } from './metrics-text.ts';
 import { openApi30 } from './openapi-3.0.ts';
 import { restoringStatement } from './restore-letter.ts';
 import { settingsTable } from './settings-table.ts';
@@ -39,10 +41,12 @@ export const generatedParts = [
 ];
 
 /**
- * Whole files that are made: copies within the chart, for Helm, the dashboard, from a shorter form,
- * and the API's description in OpenAPI 3.0.
+ * Whole files that are made: the help texts, copies within the chart, for Helm, the dashboard, from
+ * a shorter form, and the API's description in OpenAPI 3.0.
  */
 export const generatedFiles = [
+  { file: 'docs/reference/cli.txt', make: cliText },
+  { file: 'docs/reference/metrics.txt', make: () => Promise.resolve(metricsText()) },
   { file: 'internal/intake/openapi-3.0.yaml', make: openApi30 },
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
   {

@@ -18,7 +18,7 @@ export function createRegistry(process: string): Registry {
 }
 
 /**
- * Makes metrics that a registry shows. Their help texts are all that documents them, so they say
+ * Makes metrics that a registry shows. docs/reference/metrics.txt has their help texts, which say
  * what to do about a value.
  */
 export function metricsIn(registry: Registry) {

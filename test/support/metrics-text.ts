@@ -9,7 +9,7 @@ import { controllerMetrics } from '../../internal/controller/verdicts/controller
 import { limitMetrics } from '../../internal/intake/http/api-metrics.ts';
 import { loginMetrics } from '../../internal/login/login-metrics.ts';
 import { notifyMetrics } from '../../internal/controller/notify/notify-metrics.ts';
-import { Registry } from '../../internal/kit/telemetry/metrics.ts';
+import { Counter, Gauge, Histogram, Registry } from '../../internal/kit/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/queue/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/queue/queue-metrics.ts';
 import { rejectionMetrics } from '../../internal/intake/http/api-metrics.ts';
@@ -19,34 +19,63 @@ import { tokenMetrics } from '../../internal/cluster/tokens/token-metrics.ts';
 import { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
 import { maintenanceMetrics, overflowStoreMetrics, storeMetrics } from '../../internal/worker/worker-metrics.ts';
 
-/** What registers the metrics of each process. */
-const registrations: ((registry: Registry) => void)[] = [
-  registerRequests,
-  registerProducer,
-  registerQueue,
-  tokenMetrics,
-  consumerMetrics,
-  registerStore,
-  maintenanceMetrics,
-  sealerMetrics,
-  databaseMetrics,
-  registerConsole,
-  streamMetrics,
-  loginMetrics,
-  controllerMetrics,
-  automationMetrics,
-  notifyMetrics,
-  registerCapture,
+/** What a metric of the library knows of itself; its types do not say. */
+interface Described {
+  name: string;
+  help: string;
+  labelNames: readonly string[];
+}
+
+/** Each area of the metrics, and what registers it. */
+const areas: readonly (readonly [title: string, register: (registry: Registry) => void])[] = [
+  ['Ingest: requests', registerRequests],
+  ['Ingest: commits to Redis', registerProducer],
+  ['Ingest: the queue and Redis', registerQueue],
+  ['Ingest: tokens', tokenMetrics],
+  ['Worker: jobs', consumerMetrics],
+  ['Worker: Postgres', registerStore],
+  ['Worker: maintenance', maintenanceMetrics],
+  ['Worker: the log', sealerMetrics],
+  ['Worker: several databases', databaseMetrics],
+  ['Console: readers', registerConsole],
+  ['Console: streams', streamMetrics],
+  ['Console: login', loginMetrics],
+  ['Controller: expectations', controllerMetrics],
+  ['Controller: declarations', automationMetrics],
+  ['Controller: notifications', notifyMetrics],
+  ['Controller: captured Jobs', registerCapture],
 ];
+
+/** All metrics of Runledger's own, by area: name, labels, type and what a value says. */
+export function metricsText(): string {
+  const sections = areas.map(([title, register]) => `${title}\n\n${metricsOf(register).map(entry).join('\n')}`);
+  return `${sections.join('\n\n')}\n`;
+}
 
 /** The names of all metrics of Runledger's own. */
 export function metricNames(): string[] {
-  return registrations.flatMap((register) => {
-    const registry = new Registry();
-    register(registry);
-    // The types of the library hide the name.
-    return registry.getMetricsAsArray().map((metric) => (metric as unknown as { name: string }).name);
+  return areas.flatMap(([, register]) => metricsOf(register).map(({ name }) => name));
+}
+
+function metricsOf(register: (registry: Registry) => void): (Described & { type: string })[] {
+  const registry = new Registry();
+  register(registry);
+  return registry.getMetricsAsArray().map((metric) => {
+    const { name, help, labelNames } = metric as unknown as Described;
+    return { name, help, labelNames: labelNames.filter((label) => label !== 'le'), type: typeOf(metric) };
   });
+}
+
+function typeOf(metric: object): string {
+  if (metric instanceof Counter) return 'counter';
+  if (metric instanceof Gauge) return 'gauge';
+  if (metric instanceof Histogram) return 'histogram';
+  throw new Error('a metric of another type');
+}
+
+function entry({ name, labelNames, type, help }: Described & { type: string }): string {
+  const labels = labelNames.length > 0 ? `{${labelNames.join(', ')}}` : '';
+  return `${name}${labels} ${type}\n${help.replaceAll(/(.{1,96})(?: |$)/g, '    $1\n')}`;
 }
 
 function registerRequests(registry: Registry): void {
