@@ -314,6 +314,8 @@ describe('a move of an organization', function () {
     await failureOf(moveOrganization(options(dying), 'eu'));
     const underWay = 'a move is under way: end or cancel it first';
     expect(await failureOf(cleanOrganization(options()))).to.include({ message: underWay });
+    const toEu = 'a move to eu is under way: end or cancel it first';
+    expect(await failureOf(moveOrganization(options(), 'first'))).to.include({ message: toEu });
     await cancelMove(options());
     expect([await isOnMove(first.db), await isOnMove(eu.db)]).to.deep.equal([false, false]);
     await recordEvents(first.db, [ofAcme()]);
