@@ -280,7 +280,7 @@ describe('plans of the read queries', () => {
         const { position } = await record.pollStored(largest, undefined, 200);
         await record.pollStored(largest, { ...position, since: '3:3:' }, 200);
       },
-      indexes: ['events_pkey', 'executions_pkey', 'rewritten_events_pkey'],
+      indexes: ['events_pkey', 'executions_pkey', 'log_trees_pkey', 'rewritten_events_pkey'],
     },
   ];
 
