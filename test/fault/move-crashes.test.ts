@@ -112,7 +112,7 @@ describe('moves of organizations under load, each struck once', function () {
     return (await startMove(organization).exited) === 0;
   }
 
-  /** Each accepted event is in the target once, an execution counts it, and the log has one leaf. */
+  /** Each accepted event is in the target once, is counted, and has one leaf in the log. */
   async function check(organization: string, accepted: readonly string[]): Promise<void> {
     const rowsOf = (server: PostgresServer) => {
       const ofEvents = `select description, count(*)::integer as total from events where organization = $1 group by 1`;
