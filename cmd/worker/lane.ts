@@ -37,7 +37,7 @@ export type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'JOB_LOCK_MS'>;
 export interface LaneOptions {
   /** The addresses of every Redis. */
   addresses: readonly RedisAddress[];
-  /** Shards inside the first Redis: `QUEUE_SHARDS`. */
+  /** Shards inside each Redis: `QUEUE_SHARDS`. */
   inside: number;
   queueName: string;
   /** Jobs of a shard under way at once. */
@@ -90,7 +90,7 @@ export function createLane(
     ...retry,
     batchEvents: config.STORE_BATCH_EVENTS,
     batchBytes,
-    jobs: jobs * (addresses.length + inside - 1),
+    jobs: jobs * addresses.length * inside,
     statementsInFlight,
     intervalMs,
   };
@@ -140,8 +140,9 @@ export function createLane(
     watches.push(watch);
     return [consumer, watch];
   };
-  const all = addresses.flatMap((address, index) =>
-    Array.from({ length: index === 0 ? inside : 1 }, (_, shard) => ({ address, shard })),
+  // The first ones are shard 0 of each Redis, which {@link Lane.otherShards} asks.
+  const all = Array.from({ length: inside }, (_, shard) => shard).flatMap((shard) =>
+    addresses.map((address) => ({ address, shard })),
   );
   for (const [index, { address, shard }] of all.entries()) {
     add(address, shard, all.length > 1 ? String(index) : undefined);

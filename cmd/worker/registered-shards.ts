@@ -16,7 +16,7 @@ const replyMs = 3_000;
 export interface RegisteredShardsOptions {
   /** The addresses of every Redis, as in the lanes. */
   addresses: readonly RedisAddress[];
-  /** Shards inside the first Redis that the lanes already have. */
+  /** Shards inside each Redis that the lanes already have. */
   inside: number;
   /** The first lane is that of the common queue. */
   lanes: readonly [Lane, ...Lane[]];
@@ -32,18 +32,13 @@ export class RegisteredShards {
   readonly name = 'registered shards';
   readonly #options: RegisteredShardsOptions;
   /** The open shards by Redis. */
-  readonly #open: readonly { address: RedisAddress; place: number; shards: Set<number> }[];
+  readonly #open: readonly { address: RedisAddress; shards: Set<number> }[];
   readonly #looks = new Repeating(() => this.#look());
 
   constructor(options: RegisteredShardsOptions) {
     const { addresses, inside } = options;
     this.#options = options;
-    this.#open = addresses.map((address, index) => {
-      const count = index === 0 ? inside : 1;
-      // A lane's consumers are in the order of the shards, Redis by Redis.
-      const place = index === 0 ? 0 : inside - 1 + index;
-      return { address, place, shards: new Set(Array.from({ length: count }, (_, shard) => shard)) };
-    });
+    this.#open = addresses.map((address) => ({ address, shards: new Set(Array(inside).keys()) }));
   }
 
   async start(): Promise<void> {
@@ -58,8 +53,8 @@ export class RegisteredShards {
   async #look(): Promise<number> {
     const { lanes, logger } = this.#options;
     let unread = false;
-    for (const { address, place, shards } of this.#open) {
-      const registered = await settledWithin(replyMs, lanes[0].otherShards(place));
+    for (const [index, { address, shards }] of this.#open.entries()) {
+      const registered = await settledWithin(replyMs, lanes[0].otherShards(index));
       unread ||= registered === undefined;
       for (const shard of registered ?? []) {
         if (shards.has(shard)) continue;

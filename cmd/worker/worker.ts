@@ -19,12 +19,7 @@ import { recordActs } from '../../internal/store/acts/record-acts.ts';
 import { ActRecorder } from '../../internal/worker/act-recorder.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
 import { durabilitySettings } from '../../internal/wiring/limits.ts';
-import {
-  drainedAddresses,
-  readerRedisSettings,
-  redisAddresses,
-  shardsInOneRedis,
-} from '../../internal/wiring/redis.ts';
+import { drainedAddresses, readerRedisSettings, redisAddresses } from '../../internal/wiring/redis.ts';
 import { createLane, stuck, type Lane } from './lane.ts';
 import { RegisteredShards } from './registered-shards.ts';
 import { createRooms } from './rooms.ts';
@@ -89,7 +84,7 @@ export function createWorker(
   const overflowed = overflowStoreMetrics(registry, stored);
   const { QUEUE_NAME: queueName, WORKER_CONCURRENCY: jobs, STORE_STATEMENTS_IN_FLIGHT: statementsInFlight } = config;
   const addresses = [...redisAddresses(config), ...drainedAddresses(config)];
-  const inside = shardsInOneRedis(config);
+  const { QUEUE_SHARDS: inside } = config;
   const rooms = createRooms();
   const parts = { config, rooms, db, store, others: otherStores, consumed, stored, overflowed, addresses };
   const routing = others.size === 0 ? undefined : createRouting(parts, telemetry);

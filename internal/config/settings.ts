@@ -49,7 +49,7 @@ export const settings = {
     min: 1,
     max: 16,
     default: 1,
-    desc: 'Shards of the queue inside one Redis or Redis Cluster; a cluster spreads them over its masters',
+    desc: 'Shards of the queue inside each Redis or Redis Cluster; a cluster spreads them over its masters',
   }),
   REDIS_SENTINELS: hostList({
     default: [],

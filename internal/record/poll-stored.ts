@@ -24,7 +24,7 @@ export function pollStored(
   { overlapMs }: { overlapMs: number },
 ): Promise<StoredSince> {
   return readAs(db, organization, async (trx) => {
-    const { snapshot, now } = await readSnapshot(trx);
+    const { snapshot, now } = await readSnapshot(trx, organization);
     if (since === undefined) {
       const newestAt = await newestEvent(trx, organization, now);
       return { events: [], executions: [], omitted: 0, position: { since: snapshot, newestAt } };
@@ -56,14 +56,17 @@ interface Snapshot {
 
 /**
  * What is visible now. A replica does not list transactions under way: its snapshot ends before the
- * first of them.
+ * first of them. A distributed Postgres sends the query to the node that has the organization, and
+ * no other snapshot tells what is visible there.
  */
-async function readSnapshot(trx: Reading): Promise<Snapshot> {
+async function readSnapshot(trx: Reading, organization: string): Promise<Snapshot> {
   const { rows } = await sql<Snapshot>`
     select case when pg_is_in_recovery()
       then concat(pg_snapshot_xmin(current), ':', pg_snapshot_xmin(current), ':') else current::text
     end as snapshot, clock_timestamp() as now
-    from pg_current_snapshot() as current
+    from (
+      select pg_current_snapshot() as current, count(*) from log_trees where organization = ${organization}
+    ) as node
   `.execute(trx);
   const [row] = rows;
   if (row === undefined) throw new Error('a snapshot has one row');

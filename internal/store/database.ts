@@ -85,10 +85,10 @@ export type Database = Kysely<Tables> & {
   /** Longest duration of one statement, in ms, if it was opened with one; 0 for no limit. */
   readonly statementTimeout?: number;
   /**
-   * The same database, but each statement runs in its own transaction with these settings, in one
-   * round trip. Absent for an embedded database.
+   * The same database, but each statement runs in its own transaction that begins with these, in
+   * one round trip. Absent for an embedded database.
    */
-  readonly withSettings?: (settings: Settings) => Kysely<Tables>;
+  readonly inTransactions?: (begin: readonly string[]) => Kysely<Tables>;
   /**
    * The same database, but these statements follow each statement in its transaction, in the same
    * round trip. Absent for an embedded database and in a transaction.
@@ -163,7 +163,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const over = (lent: PostgresPool): Kysely<Tables> => new Kysely<Tables>({ dialect: new Dialect({ pool: lent }) });
   return Object.assign(db, {
     statementTimeout: options.statementTimeout,
-    withSettings: (chosen: Settings) => over(guarded.withSettings(chosen)),
+    inTransactions: (begin: readonly string[]) => over(guarded.inTransactions(begin)),
     followedBy: (after: readonly Settings[]) => over(guarded.followedBy(after)),
     // Kysely's own closes no pool through which only the others have sent statements.
     destroy: () => guarded.end(),

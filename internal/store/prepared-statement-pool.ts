@@ -61,11 +61,19 @@ export class PreparedStatementPool implements PostgresPool {
   }
 
   /**
-   * The same connections, but each statement runs unprepared in its own transaction with these
-   * settings. They replace the settings used behind a pooler.
+   * The same connections, but each statement runs unprepared in its own transaction, which begins
+   * with these. They replace the settings used behind a pooler.
    */
-  withSettings(settings: Settings): PostgresPool {
-    return this.#lending((client, text, values) => queryInOneTrip(client, { text, values, before: [settings] }));
+  inTransactions(begin: readonly string[]): PostgresPool {
+    const before = ['begin', ...begin].map((text) => ({ text, values: [] }));
+    return this.#lending(async (client, text, values) => {
+      try {
+        return await queryInOneTrip(client, { text, values, before, after: [{ text: 'commit', values: [] }] });
+      } catch (error) {
+        if (error instanceof DatabaseError) await client.query('rollback');
+        throw error;
+      }
+    });
   }
 
   /** The same connections, but these statements follow each statement in its transaction. */

@@ -33,23 +33,15 @@ export interface ShardAddress {
 }
 
 /**
- * Shards inside one Redis.
- * @throws {ConfigError} when there are several, and several Redis.
- */
-export function shardsInOneRedis({ QUEUE_SHARDS: shards, REDIS_URL: urls }: RedisConfig): number {
-  if (shards === 1 || urls.length === 1) return shards;
-  throw new ConfigError('QUEUE_SHARDS must be 1 while REDIS_URL names several Redis: each of them is one shard');
-}
-
-/**
- * The shards that take events: one for each Redis in `REDIS_URL`, or `QUEUE_SHARDS` inside one.
- * @throws {ConfigError} as {@link shardsInOneRedis} and {@link redisAddresses}.
+ * The shards that take events: `QUEUE_SHARDS` inside each Redis of `REDIS_URL`. Neighbours are in
+ * different Redis: a pod that leaves a shard goes to another Redis first.
+ * @throws {ConfigError} as {@link redisAddresses}.
  */
 export function takingShards(config: RedisConfig & Config<'QUEUE_NAME'>): ShardAddress[] {
-  const { QUEUE_NAME: queueName } = config;
-  const length = shardsInOneRedis(config);
-  return redisAddresses(config).flatMap((address) =>
-    Array.from({ length }, (_, shard) => ({
+  const { QUEUE_NAME: queueName, QUEUE_SHARDS: length } = config;
+  const addresses = redisAddresses(config);
+  return Array.from({ length }, (_, shard) => shard).flatMap((shard) =>
+    addresses.map((address) => ({
       address,
       queueName: shardQueue(queueName, shard),
       label: shardLabel(labelOf(address), shard),

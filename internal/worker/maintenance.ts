@@ -69,6 +69,7 @@ export class Maintenance {
         this.#logger.info({ created, dropped, moved }, 'partitions maintained');
       }
       if (changes.waitsForMove) this.#logger.info('the DEFAULT partition and retention wait for the end of a move');
+      this.#metrics.moveUnderWay.set(changes.waitsForMove ? 1 : 0);
       this.#metrics.waiting.set(changes.waiting?.partitions ?? 0);
       if (changes.waiting !== undefined) this.#logger.warn(changes.waiting, 'retention waits for the archive');
       this.#reportRefusals(changes);

@@ -152,6 +152,11 @@ export function maintenanceMetrics(registry: Registry) {
       'Partitions past retention that stay until a person approves dropping that many at once. Every worker reports the same value: use max.',
       ['database'],
     ),
+    moveUnderWay: gauge(
+      'runledger_move_under_way',
+      '1 while an organization is on a move from or to this database: until its end retention drops nothing there. Every worker reports the same value: use max.',
+      ['database'],
+    ),
     clockAhead: lateGauge(
       'runledger_worker_clock_ahead_seconds',
       "How far, at least, the worker's clock is ahead of the Postgres clock; negative if behind. Beyond a minute, the worker drops no partition.",
@@ -173,6 +178,7 @@ export function maintenanceMetricsOf(metrics: ReturnType<typeof maintenanceMetri
     overdue: gaugeOf(metrics.overdue, database),
     waiting: gaugeOf(metrics.waiting, database),
     asked: gaugeOf(metrics.asked, database),
+    moveUnderWay: gaugeOf(metrics.moveUnderWay, database),
     clockAhead: gaugeOf(metrics.clockAhead, database),
     failures: metrics.failures,
   };

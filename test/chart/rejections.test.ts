@@ -69,8 +69,6 @@ const rejections: Record<string, string> = {
     'externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty.',
   'redis.enabled=false externalRedis.shards={a,b} externalRedis.drainedShards={b}':
     'b takes events and is drained: remove it from externalRedis.shards or externalRedis.drainedShards.',
-  'redis.enabled=false externalRedis.shards={a,b} config.queueShards=2':
-    'config.queueShards is for one Redis, and several are named: set it to 1. Each Redis is one shard.',
   'redis.enabled=false externalRedis.shards={a\\,b} externalRedis.database=1':
     'externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0.',
   'redis.enabled=false externalRedis.shards={a\\,b} externalRedis.sentinels={s-0:26379}':

@@ -1,3 +1,4 @@
+import { citusUrl, createCitusDatabase } from './citus.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { RedisServer } from './redis-server.ts';
 
@@ -26,6 +27,7 @@ export async function emptyRedis(): Promise<RedisServer> {
 
 /** The address of a fresh database in the run's Postgres: empty, or a copy of a template. */
 export async function emptyDatabase(template?: string): Promise<string> {
+  if (citusUrl !== undefined && template === undefined) return createCitusDatabase(citusUrl);
   if (postgres === undefined) throw new Error('test/support/servers.ts is not among the required modules');
   return postgres.createDatabase(template);
 }

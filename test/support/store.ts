@@ -7,6 +7,7 @@ import type { EventsTable } from '../../internal/store/tables/events-table.ts';
 import type { ExecutionsTable } from '../../internal/store/tables/executions-table.ts';
 import { optionalTexts } from '../../internal/event/fields.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
+import { citusUrl, distribute } from './citus.ts';
 import { emptyDatabase } from './servers.ts';
 
 export interface TestDatabase extends AsyncDisposable {
@@ -16,8 +17,17 @@ export interface TestDatabase extends AsyncDisposable {
 
 let template: Promise<string> | undefined;
 
-/** The address of a fresh database with the schema: a copy of the first, faster than migrations. */
+/**
+ * The address of a fresh database with the schema: a copy of the first, faster than migrations. A
+ * distributed database cannot be copied.
+ */
 export async function migratedUrl(): Promise<string> {
+  if (citusUrl !== undefined) {
+    const url = await emptyDatabase();
+    await migrate(url);
+    await distribute(url);
+    return url;
+  }
   template ??= migratedTemplate();
   return emptyDatabase(await template);
 }

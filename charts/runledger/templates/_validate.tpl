@@ -132,13 +132,9 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- end -}}
 
-{{/* Former shards are of an external Redis, and shards inside a Redis need one Redis. */}}
+{{/* Former shards are of an external Redis. */}}
 {{- define "runledger.validate.shards" -}}
 {{- $external := .Values.externalRedis -}}
-{{- $several := or (gt (len ($external.shards | default list)) 1) (contains " " $external.url) (contains " " .Values.worker.keda.redisAddress) -}}
-{{- if and (gt (int .Values.config.queueShards) 1) $several -}}
-  {{- fail "config.queueShards is for one Redis, and several are named: set it to 1. Each Redis is one shard." -}}
-{{- end -}}
 {{- if contains "," (join " " ($external.shards | default list)) -}}
   {{- if $external.sentinels -}}
     {{- fail "externalRedis.shards names a Redis Cluster, which has no Sentinels: leave externalRedis.sentinels empty, or name the masters." -}}

@@ -10,7 +10,7 @@ export function shardMetrics(registry: Registry, admitting: () => readonly boole
   };
   readGauge(
     'runledger_shard_admitting',
-    '1 while this ingest can put events into the shard, which is named by its place in REDIS_URL or its number inside one Redis. 0 for one: the others take its events. 0 for all: ingest answers 503.',
+    '1 while this ingest can put events into the shard, which is named by its place: shard 0 of each Redis in REDIS_URL, then shard 1 of each, and so on. 0 for one: the others take its events. 0 for all: ingest answers 503.',
     read,
     ['shard'],
   );

@@ -34,6 +34,7 @@ import { day } from '../../support/maintenance-day.ts';
 import { declare, declareChannel, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
+import { PgBouncer } from '../../support/pgbouncer.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
@@ -314,6 +315,8 @@ describe('a move of an organization', function () {
     await failureOf(moveOrganization(options(dying), 'eu'));
     const underWay = 'a move is under way: end or cancel it first';
     expect(await failureOf(cleanOrganization(options()))).to.include({ message: underWay });
+    const toEu = 'a move to eu is under way: end or cancel it first';
+    expect(await failureOf(moveOrganization(options(), 'first'))).to.include({ message: toEu });
     await cancelMove(options());
     expect([await isOnMove(first.db), await isOnMove(eu.db)]).to.deep.equal([false, false]);
     await recordEvents(first.db, [ofAcme()]);
@@ -361,10 +364,13 @@ describe('a move of an organization', function () {
     await sql.raw(`drop role if exists ${role}; create role ${role} login`).execute(first.db);
     for (const { db } of [first, eu])
       await sql.raw(`grant select on all tables in schema public to ${role}`).execute(db);
+    const pooler = await PgBouncer.start(first.url);
+    await using _pooler = { [Symbol.asyncDispose]: () => pooler.stop() };
     const weak = ({ url }: { url: string }) => Object.assign(new URL(url), { username: role }).href;
     for (const [name, url, sentence] of [
       ['first', plain.url(), 'wal_level of the database first is replica, and Postgres needs logical'],
       ['first', weak(first), 'the user of the database first may not replicate: give it the attribute REPLICATION'],
+      ['first', pooler.url, 'the address of the database first takes no connection that replicates ('],
       ['eu', weak(eu), 'the user of the database eu may not make a subscription: give it the role pg_create_subscr'],
     ] as const) {
       await using db = openDatabase(url);

@@ -116,7 +116,7 @@ describe('the database of the console behind a pooler', () => {
   it('runs no query whose settings fail', async () => {
     await using database = await migratedDatabase();
     await using db = await opened(database.url);
-    const failing = db.withSettings?.({ text: 'select 1 / $1::integer', values: ['0'] });
+    const failing = db.inTransactions?.(['select 1 / 0']);
     const created = failing && sql`create table made (id integer)`.execute(failing);
     expect(await failureOf(Promise.resolve(created))).to.include({ code: '22012' });
     expect((await sql`select to_regclass('made') as made`.execute(db)).rows).to.deep.equal([{ made: null }]);

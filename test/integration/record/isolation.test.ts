@@ -14,8 +14,8 @@ import { day } from '../../support/maintenance-day.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
 import { openDatabase } from '../../support/store.ts';
 
-/** SQLSTATEs: no right, a write in a read-only transaction, and a NUL in a text. */
-const [noRight, readOnly, noText] = ['42501', '25006', '22021'];
+/** SQLSTATEs: no right, a write in a read-only transaction, and a NUL in a literal. */
+const [noRight, readOnly, noText] = ['42501', '25006', '42601'];
 
 /** Organizations that try to end the literal, the call or the statement that they are in. */
 const hostile = [

@@ -5,7 +5,7 @@ import { query } from '../../support/postgres-server.ts';
 import { migratedUrl } from '../../support/store.ts';
 
 /** What moves with an organization: its record, its log and the state of the controller. */
-const moved = [...replicated.map(({ name }) => name), ...stateTables.map(({ name }) => name), 'deliveries'];
+const moved: string[] = [...replicated, ...stateTables].map(({ name }) => name);
 
 /** Tables with an organization that stay, each with the reason. */
 const staying: Record<string, string> = {

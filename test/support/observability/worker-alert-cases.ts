@@ -25,6 +25,11 @@ export const workerAlertCases: Record<string, AlertCase> = {
     fires: { [ofWorker('retention_asked_partitions')]: steady(5) },
     nearly: { [ofWorker('retention_asked_partitions')]: `0x90 5x3 0x60` },
   },
+  RunledgerMoveStalled: {
+    firesAt: 90,
+    fires: { [ofWorker('move_under_way')]: steady(1) },
+    nearly: { [ofWorker('move_under_way')]: `0x90 1x50 0x20` },
+  },
   RunledgerWorkerClockWrong: {
     fires: { [ofWorker('worker_clock_ahead_seconds')]: steady(61) },
     nearly: { [ofWorker('worker_clock_ahead_seconds')]: steady(-59) },

@@ -164,19 +164,18 @@ describe('QUEUE_SHARDS', () => {
   const names = [...readerRedisSettings, 'QUEUE_NAME'] as const;
   const shards = (settings: Record<string, string>) => takingShards(readConfig(names, settings));
 
-  it('names the shards inside one Redis, or a Redis Cluster', () => {
-    const found = shards({ REDIS_URL: 'redis://u:pw@a:6379,redis://b', QUEUE_SHARDS: '3', QUEUE_NAME: 'q' });
+  it('names the shards inside each Redis or Redis Cluster, neighbours in different ones', () => {
+    const found = shards({ REDIS_URL: 'redis://u:pw@a:6379,redis://b redis://c', QUEUE_SHARDS: '2', QUEUE_NAME: 'q' });
     expect(found.map(({ queueName, label }) => [queueName, label])).to.deep.equal([
       ['q', 'a:6379,b'],
+      ['q', 'c'],
       ['q+shard-1', 'a:6379,b+shard-1'],
-      ['q+shard-2', 'a:6379,b+shard-2'],
+      ['q+shard-1', 'c+shard-1'],
     ]);
   });
 
-  it('is 1 unless set, and with several Redis', () => {
+  it('is 1 unless set', () => {
     expect(shards({ REDIS_URL: 'redis://a' })).to.have.length(1);
-    const both = { REDIS_URL: 'redis://a redis://b', QUEUE_SHARDS: '2' };
-    expect(() => shards(both)).to.throw(ConfigError, /^QUEUE_SHARDS must be 1 while REDIS_URL names several Redis/);
     for (const count of ['0', '17', '1.5']) {
       expect(complaint('QUEUE_SHARDS', { QUEUE_SHARDS: count })).to.match(/QUEUE_SHARDS/);
     }

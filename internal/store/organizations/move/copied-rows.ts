@@ -6,7 +6,10 @@ export interface CopiedTable {
   name: string;
   /** All columns but generated ones. */
   columns: readonly string[];
-  /** The columns that identify a row within an organization, in the order of copying. */
+  /**
+   * The columns that identify a row within an organization, in the order of copying. A generated
+   * one gets another value in the target.
+   */
   key: readonly string[];
 }
 
@@ -21,8 +24,8 @@ export interface CopiedRows {
 }
 
 /** A row of several columns. */
-function columnsOf(names: readonly string[], table?: string): RawBuilder<unknown> {
-  return sql.join(names.map((name) => (table === undefined ? sql.ref(name) : sql.ref(`${table}.${name}`))));
+function columnsOf(names: readonly string[]): RawBuilder<unknown> {
+  return sql.join(names.map((name) => sql.ref(name)));
 }
 
 /** Reads the next rows of an organization, after a key. */
@@ -38,7 +41,7 @@ export async function readRows(
   const { rows } = await sql<Omit<CopiedRows, 'last'> & { last: Readonly<Record<string, string>> | null }>`
     select coalesce(json_agg(part), '[]')::text as json, count(*)::integer as count, json_agg(part) -> -1 as last
     from (
-      select ${columnsOf(columns)} from ${sql.table(name)}
+      select ${columnsOf([...new Set([...columns, ...key])])} from ${sql.table(name)}
       where organization = ${organization} ${further}
       order by ${columnsOf(key)} limit ${limit}
     ) as part
@@ -50,14 +53,14 @@ export async function readRows(
 /** Writes rows, and keeps those that exist. */
 export async function writeRows(
   target: Kysely<Tables>,
-  { name, columns }: CopiedTable,
+  { name, columns, key }: CopiedTable,
   { json, count }: CopiedRows,
 ): Promise<void> {
   if (count === 0) return;
   await sql`
     insert into ${sql.table(name)} (${columnsOf(columns)})
     select ${columnsOf(columns)} from json_populate_recordset(null::${sql.table(name)}, ${json}::json)
-    on conflict do nothing
+    order by ${columnsOf(key)} on conflict do nothing
   `.execute(target);
 }
 

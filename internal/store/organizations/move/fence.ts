@@ -11,6 +11,7 @@ const fenced = ['events', 'dead_letters', 'erasures', 'log_acts', 'acts'] as con
 /** How far a move has come, in the database that the organization leaves. */
 export interface MoveState {
   target: string;
+  under_way: boolean;
   closed: boolean;
   /** True once the target has everything. */
   copied: boolean;
@@ -20,7 +21,7 @@ export interface MoveState {
 export async function readMove(source: Database, organization: string): Promise<MoveState | undefined> {
   return source
     .selectFrom('moved_organizations')
-    .select(['target', 'closed', 'copied'])
+    .select(['target', 'under_way', 'closed', 'copied'])
     .where('organization', '=', organization)
     .executeTakeFirst();
 }

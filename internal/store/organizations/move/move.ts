@@ -26,7 +26,8 @@ export function moveOrganization(options: MoveOptions, name: string): Promise<vo
     const { databases, organization, logger } = options;
     const target = databaseOf(options, name);
     const source = await placeOf(options, first);
-    if (source !== target) {
+    if (source === target) await requireArrived(options, target);
+    else {
       const move = { source, target, organization };
       await moveRecord(move, logger);
       await switchWhenReady(first.db, move, confirm, logger);
@@ -36,6 +37,21 @@ export function moveOrganization(options: MoveOptions, name: string): Promise<vo
     for (const other of databases.values()) if (other !== target) await endMove(other.db, organization);
     logger.info({ organization, database: name, others: databases.size - 1 }, 'the organization is in its database');
   });
+}
+
+/**
+ * A move to this database may have died after it changed the map. One that leaves it must not be
+ * taken for that. @throws {MoveError}
+ */
+async function requireArrived(options: MoveOptions, here: NamedDatabase): Promise<void> {
+  const state = await readMove(here.db, options.organization);
+  if (state === undefined) return;
+  const other = await readMove(databaseOf(options, state.target).db, options.organization);
+  if (other?.under_way !== true || !other.copied) throw underWayTo(state.target);
+}
+
+function underWayTo(target: string): MoveError {
+  return new MoveError(`a move to ${target} is under way: end or cancel it first`);
 }
 
 /** Lets Postgres copy the record, and closes the source once little is left. */
@@ -49,9 +65,7 @@ async function moveRecord(move: Move, logger: Logger): Promise<void> {
   };
   const replication = await Replication.of(move);
   const state = await readMove(source.db, organization);
-  if (state !== undefined && state.target !== target.name) {
-    throw new MoveError(`a move to ${state.target} is under way: end or cancel it first`);
-  }
+  if (state !== undefined && state.target !== target.name) throw underWayTo(state.target);
   if (state?.copied === true) return replication.end();
   if (!(await replication.isUnderWay())) {
     await replication.requireAllowed();

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { messageOf } from '../../../kit/errors/message-of.ts';
 import { sql, type RawBuilder } from '../../sql.ts';
 import { replicated, type Move, type NamedDatabase } from './moved-tables.ts';
 
@@ -59,6 +61,7 @@ export class Replication {
     const { source, target } = this.#move;
     await requireLogicalWal(source);
     await requireReplicationRole(source);
+    await requireReplicatingServer(source);
     await requireSubscriptionRole(target);
   }
 
@@ -184,6 +187,25 @@ async function requireReplicationRole({ name, db }: NamedDatabase): Promise<void
     `the user of the database ${name} may not replicate: give it the attribute REPLICATION, ` +
       'on RDS the role rds_replication',
   );
+}
+
+/** A pooler may take no connection that replicates. */
+async function requireReplicatingServer({ name, url }: NamedDatabase): Promise<void> {
+  const address = new URL(url);
+  address.searchParams.set('replication', 'database');
+  const client = new Client(address.href);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new MoveError(
+      `the address of the database ${name} takes no connection that replicates (${messageOf(error)}): ` +
+        'give this command the address of Postgres itself, not of a pooler',
+      { cause: error },
+    );
+  } finally {
+    await client.end();
+  }
 }
 
 async function requireSubscriptionRole({ name, db }: NamedDatabase): Promise<void> {

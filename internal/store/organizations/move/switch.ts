@@ -14,6 +14,8 @@ export const stateTables = [
   { name: 'scheduled_runs', key: ['automation_id', 'execution_id'] },
   { name: 'alerts', key: ['id'] },
   { name: 'alert_notices', key: ['alert_id', 'receiver'] },
+  // They get numbers of the target, in the same order.
+  { name: 'deliveries', key: ['sequence'] },
 ] as const;
 
 /** Rows at once. */
@@ -65,11 +67,9 @@ async function copyState(here: Transaction<Tables>, { source, target, organizati
   for (const { name, key } of stateTables) {
     tables.push({ name, key, columns: await columnsOfBoth(source.db, target.db, name) });
   }
-  const deliveries = await columnsOfBoth(source.db, target.db, 'deliveries');
   await target.db.transaction().execute(async (trx) => {
     await deleteState(trx, [organization]);
     for (const table of tables) await copyAll(here, trx, table, organization);
-    await copyDeliveries(here, trx, deliveries, organization);
     await copyController(here, trx, organization);
     await sql`update automations set next_at = null where organization = ${organization}`.execute(trx);
     // Not by an update, whose new numbers could be those of rows that it has not reached yet.
@@ -94,32 +94,6 @@ async function copyAll(
     await writeRows(there, table, rows);
     after = rows.last;
   } while (after !== undefined);
-}
-
-/** Copies deliveries, to which the target gives new numbers in the same order. */
-async function copyDeliveries(
-  here: Kysely<Tables>,
-  there: Kysely<Tables>,
-  columns: readonly string[],
-  organization: string,
-): Promise<void> {
-  const names = sql.join(columns.map((column) => sql.ref(column)));
-  let after = '-1';
-  for (;;) {
-    const { rows } = await sql<{ json: string; last: string | null }>`
-      select json_agg(part)::text as json, max(sequence)::text as last from (
-        select sequence, ${names} from deliveries
-        where organization = ${organization} and sequence > ${after}::bigint order by sequence limit ${sql.lit(sliceSize)}
-      ) as part
-    `.execute(here);
-    const [part] = rows;
-    if (part === undefined || part.last === null) return;
-    await sql`
-      insert into deliveries (${names}) select ${names}
-      from json_populate_recordset(null::deliveries, ${part.json}::json) order by sequence
-    `.execute(there);
-    after = part.last;
-  }
 }
 
 /**
