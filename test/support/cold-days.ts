@@ -13,11 +13,12 @@ export async function makeCold(
   { db, url }: Pick<TestDatabase, 'db' | 'url'>,
   folder: string,
   env: Record<string, string> = {},
+  ...args: string[]
 ): ReturnType<typeof maintain> {
   const place = pathToFileURL(folder).href;
   const run = { ...keepAll, now: Date.now() };
   await maintain(db, run);
-  const exported = await runExport({ DATABASE_URL: url, ARCHIVE_URL: place, HOT_DAYS: '2', ...env }, []);
+  const exported = await runExport({ DATABASE_URL: url, ARCHIVE_URL: place, HOT_DAYS: '2', ...env }, args);
   expect(exported.code, exported.stderr).to.equal(0);
   const archive = new Archive(db, place);
   try {

@@ -1,22 +1,30 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { sql } from 'kysely';
+import { macKeyText } from '../../../internal/ledger/mac.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import type { TimelineRequest } from '../../../internal/record/list-timeline.ts';
 import type { ExecutionPosition } from '../../../internal/record/execution.ts';
 import type { Page } from '../../../internal/record/page.ts';
 import type { EventPosition } from '../../../internal/record/stored-event.ts';
+import { listColdObjects } from '../../../internal/store/partitions/cold-days.ts';
 import { dayOf } from '../../../internal/store/partitions/days.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { runAdmin } from '../../support/admin.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
+import { startConsole } from '../../support/console.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { namesIn, temporaryFolder } from '../../support/export.ts';
 import { failureOf } from '../../support/failure.ts';
-import { day } from '../../support/maintenance-day.ts';
+import { day, keepAll } from '../../support/maintenance-day.ts';
 import { noon } from '../../support/reading.ts';
-import { eachDatabase, storedEvents } from '../../support/store.ts';
+import { macKey, publicLogKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
+import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 
 const old = dayOf(Date.now()) - 8 * day;
 const automationId = '0190a0b0-0000-7000-8000-00000000000a';
@@ -95,6 +103,77 @@ describe('days that only the archive has', function suite() {
     }
     await rm(manifest);
     expect(await read()).to.have.property('name', 'ArchiveDamaged');
+  });
+
+  it('answer over HTTP with their source, or with 503 while the archive is away; hot days as ever', async () => {
+    await store({ executionId: 'old' }, { executionId: 'new', createdAt: Date.now() });
+    await makeCold(database, folder.path);
+    await using console = await startConsole(database.url, { ARCHIVE_URL: pathToFileURL(folder.path).href });
+    const get = (id: string) => console.client.send({ path: `/v1/executions/${anEvent().automationId}/${id}/events/` });
+    const { items, archived } = (await get('old')).json<{ items: unknown[]; archived: unknown[] }>();
+    expect([items.length, archived.length]).to.deep.equal([1, 1]);
+    expect((await get('new')).json()).to.not.have.property('archived');
+    const page = await console.client.send({ path: '/v1/events/?q=nothing&limit=1' });
+    expect(page.json()).to.deep.include({ items: [], next_cursor: null });
+
+    await using elsewhere = await startConsole(database.url, { ARCHIVE_URL: 'file:///no/such/volume' });
+    const ask = (id: string) =>
+      elsewhere.client.send({ path: `/v1/executions/${anEvent().automationId}/${id}/events/` });
+    expect((await ask('old')).status).to.equal(503);
+    expect((await ask('new')).status).to.equal(200);
+    const metrics = await elsewhere.telemetry.registry.metrics();
+    expect(metrics).to.match(/runledger_archive_reads_total\{[^}]*outcome="away"[^}]*\} 1\n/);
+    expect(metrics).to.match(/runledger_console_rejections_total\{[^}]*reason="archive"[^}]*\} 1\n/);
+  });
+
+  it('come back to Postgres for an erasure, and leave it again without what was erased', async () => {
+    await store({ executionId: 'run', description: 'Jane Doe' }, { executionId: 'run', createdAt: old + day });
+    await makeCold(database, folder.path);
+    const env = { DATABASE_URL: database.url, ARCHIVE_URL: pathToFileURL(folder.path).href };
+    const erase = (...args: string[]) =>
+      runAdmin(['erase', '--organization', 'acme', '--by', 'a', '--reason', 'b', '--text', 'jane', ...args], { env });
+    expect((await erase()).stderr).to.contain('1 day of it would come back from the archive');
+    expect(await storedEvents(database.db)).to.deep.equal([]);
+    expect(await erase('--yes')).to.have.property('code', 0);
+    expect(await storedEvents(database.db)).to.have.lengthOf(1);
+    expect((await makeCold(database, folder.path)).cooled).to.have.lengthOf(1);
+    const record = createQueries(withArchive(database.db, folder.path));
+    const { items } = await record.listEvents('acme', { executionId: 'run' }, { limit: 9 });
+    expect(items.map(({ description }) => description)).to.deep.equal(['', '']);
+  });
+
+  it('are forgotten after retention, with the executions that ended in them', async () => {
+    const { db } = database;
+    await store({ executionId: 'old' }, { executionId: 'long' }, { executionId: 'long', createdAt: Date.now() });
+    await makeCold(database, folder.path);
+    const executions = async () => (await storedExecutions(db)).map(({ executionId }) => executionId).toSorted();
+    expect(await executions()).to.deep.equal(['long', 'old']);
+    const run = { ...keepAll, now: Date.now(), macKey, hotDays: 2 };
+    await maintain(db, { ...run, retentionDays: 9 });
+    expect(await listColdObjects(db, 'acme')).to.have.lengthOf(1);
+    await maintain(db, { ...run, retentionDays: 7 });
+    expect(await listColdObjects(db, 'acme')).to.deep.equal([]);
+    expect(await executions()).to.deep.equal(['long']);
+    const { rows } = await sql<{ act: string }>`select act from log_acts`.execute(db);
+    expect(rows.map(({ act }) => act).join('')).to.contain('events-expired');
+    expect(await wrongRunning(db)).to.deep.equal([]);
+  });
+
+  it('wait for their archive, and delay no other day', async () => {
+    await store({}, { createdAt: old + day, organization: 'globex' });
+    const { cooled, waiting } = await makeCold(database, folder.path, {}, '--organization', 'globex');
+    expect(cooled).to.have.lengthOf(1);
+    expect(waiting).to.deep.include({ partitions: 1 });
+    expect(waiting?.reason).to.match(/^no export of acme on /);
+  });
+
+  it('are named by verify, which compares what Postgres has', async () => {
+    await recordEvents(database.db, [anEvent({ createdAt: old }), anEvent()], withLeaves);
+    await seal(database.db);
+    await makeCold(database, folder.path, { LEDGER_MAC_KEY: macKeyText(macKey) });
+    const args = ['verify', '--organization', 'acme', '--public-key', publicLogKey, '--archive', folder.path];
+    const { stdout } = await runAdmin(args, { env: { DATABASE_URL: database.url } });
+    expect(stdout).to.contain('1 events from').and.contain('are in the archive only').and.not.contain('was removed');
   });
 });
 
