@@ -23,7 +23,9 @@ export interface NeededEvents extends Omit<WantedEvents, 'from' | 'to'> {
   /** Accepted between these times, both included. */
   from: Date;
   until: Date;
-  /** Most of them, the oldest or the newest. By time of acceptance, unless `timeOf` says otherwise. */
+  /**
+   * Most of them, the oldest or the newest. By time of acceptance, unless `timeOf` says otherwise.
+   */
   most: number;
   keep: 'oldest' | 'newest';
   timeOf?: (event: EventRow) => number;

@@ -18,7 +18,8 @@ export interface DayPosition {
 
 /**
  * The events of a day that Postgres has, by automation, execution and time, as the archive keeps
- * them. An index gives the executions of an automation in order; only the events of each are sorted.
+ * them. An index gives the executions of an automation in order; only the events of each are
+ * sorted.
  */
 export function pageOfDay(
   db: Database,

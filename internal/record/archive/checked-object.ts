@@ -16,8 +16,8 @@ interface Part {
 }
 
 /**
- * An object of the archive in Parquet as hyparquet reads it, in ranges. It gives only bytes with the
- * SHA-256 of the manifest, and the manifest has the SHA-256 that Postgres knows.
+ * An object of the archive in Parquet as hyparquet reads it, in ranges. It gives only bytes with
+ * the SHA-256 of the manifest, and the manifest has the SHA-256 that Postgres knows.
  */
 export class CheckedObject implements AsyncBuffer {
   readonly name: string;

@@ -24,8 +24,8 @@ async function has(archive: ColdArchive, object: ColdObject, wanted: WantedEvent
 }
 
 /**
- * Puts a cold day of an organization back into Postgres, whole or not at all. The next export writes
- * it again, and then it becomes cold again.
+ * Puts a cold day of an organization back into Postgres, whole or not at all. The next export
+ * writes it again, and then it becomes cold again.
  */
 export async function thawDay(db: Database, organization: string, day: number): Promise<void> {
   const archive = archiveOf(db);

@@ -2,7 +2,9 @@ import type { Tables } from '../database.ts';
 import { sql, type Kysely } from '../sql.ts';
 import type { ColdObject } from '../tables/cold-days-table.ts';
 
-/** The objects of an organization's cold days between two times (ms, both included), oldest first. */
+/**
+ * The objects of an organization's cold days between two times (ms, both included), oldest first.
+ */
 export async function listColdObjects(
   db: Kysely<Tables>,
   organization: string,

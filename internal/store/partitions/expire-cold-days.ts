@@ -20,8 +20,8 @@ export async function countColdDays(db: Database, oldest: number, asked: number)
 
 /**
  * Forgets the cold days before `oldest`, and deletes the executions whose last event came before.
- * The objects stay in the archive. Each log gets an act that says so. The next run finishes the work
- * after a failure.
+ * The objects stay in the archive. Each log gets an act that says so. The next run finishes the
+ * work after a failure.
  */
 export async function expireColdDays(db: Database, oldest: number, macKey: MacKey | undefined): Promise<void> {
   const before = sql`day < ${isoDay(oldest)}::date`;
@@ -39,7 +39,9 @@ export async function expireColdDays(db: Database, oldest: number, macKey: MacKe
   }
 }
 
-/** Deletes a slice of the executions whose last event was accepted before `oldest`, oldest first. */
+/**
+ * Deletes a slice of the executions whose last event was accepted before `oldest`, oldest first.
+ */
 async function deleteEnded(trx: Transaction<Tables>, organization: string, oldest: number): Promise<number> {
   const time = new Date(oldest);
   const { rows } = await sql<{ deleted: number }>`

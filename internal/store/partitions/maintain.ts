@@ -25,7 +25,10 @@ export interface MaintenanceOptions {
   daysAhead: number;
   /** Days before today that are kept; 0 keeps everything. */
   retentionDays: number;
-  /** Days before today whose events stay in Postgres; 0, or absent, keeps them as long as executions. */
+  /**
+   * Days before today whose events stay in Postgres; 0, or absent, keeps them as long as
+   * executions.
+   */
   hotDays?: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
@@ -41,10 +44,11 @@ const mostMoved = 100_000;
 
 /**
  * Creates the partitions of today, the days ahead and days with rows in DEFAULT, and drops
- * partitions that only the archive keeps from now on, and those past retention. Each step is a short transaction that gives up rather than block
- * writers; the run then rejects with the day, and the next run continues. The events of a day move
- * together: one in neither table would be invisible, and a redelivery would store it twice. While
- * an organization is on a move from or to this database, rows in DEFAULT and retention wait.
+ * partitions that only the archive keeps from now on, and those past retention. Each step is a
+ * short transaction that gives up rather than block writers; the run then rejects with the day, and
+ * the next run continues. The events of a day move together: one in neither table would be
+ * invisible, and a redelivery would store it twice. While an organization is on a move from or to
+ * this database, rows in DEFAULT and retention wait.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<Changes> {
   const today = dayOf(options.now);

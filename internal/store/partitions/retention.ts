@@ -19,7 +19,9 @@ import { listPartitions, type Partition } from './partitions.ts';
  */
 const sliceSize = 1_000;
 
-/** What an archive has of a partition: all of these rows, in these objects, or it lacks something. */
+/**
+ * What an archive has of a partition: all of these rows, in these objects, or it lacks something.
+ */
 export type Archived = { rows: number; objects: readonly ColdObject[] } | { missing: string };
 
 /** Compares a partition with the archive. `forReaders`: with the objects that readers can read. */

@@ -18,7 +18,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* The environment with the archive, for the export, the workers, and the console with hot days. */}}
+{{/* The environment with the archive: of the export, workers, and a console with hot days. */}}
 {{- define "runledger.archive.env" -}}
 {{- if .Values.archive.url }}
 {{- with .Values.archive }}
