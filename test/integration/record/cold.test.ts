@@ -16,6 +16,7 @@ import { dayOf } from '../../../internal/store/partitions/days.ts';
 import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { runAdmin } from '../../support/admin.ts';
+import { Child } from '../../support/child.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
@@ -165,6 +166,35 @@ describe('days that only the archive has', function suite() {
     expect(cooled).to.have.lengthOf(1);
     expect(waiting).to.deep.include({ partitions: 1 });
     expect(waiting?.reason).to.match(/^no export of acme on /);
+  });
+
+  it('have each event in one of the two places, whenever the process is killed that moves them', async () => {
+    const events = Array.from({ length: 2_000 }, (_, at) =>
+      anEvent({ createdAt: old + (at % 5) * day + at, executionId: `run ${at % 50}`, organization: `o${at % 2}` }),
+    );
+    await recordEvents(database.db, events);
+    await maintain(database.db, { ...keepAll, now: Date.now() });
+    const record = createQueries(withArchive(database.db, folder.path), options);
+    const read = async (): Promise<number> => {
+      const ids = new Set<string>();
+      for (const organization of ['o0', 'o1']) {
+        for await (const { items } of record.exportEvents(organization, {}, { limit: 2_000 })) {
+          for (const { id } of items) ids.add(`${organization} ${id}`);
+        }
+      }
+      return ids.size;
+    };
+    const script = join(import.meta.dirname, '../../support/cool-days.ts');
+    let left = (await storedEvents(database.db)).length;
+    for (let killed = 0; left > 0; killed += 1) {
+      const child = new Child(process.execPath, [script, database.url, folder.path]);
+      // Each run gets a little further, and the last one ends by itself.
+      const timer = setTimeout(() => child.process.kill('SIGKILL'), 800 + killed * 500);
+      await child.exited;
+      clearTimeout(timer);
+      expect(await read(), `events after ${killed} kills`).to.equal(events.length);
+      left = (await storedEvents(database.db)).length;
+    }
   });
 
   it('are named by verify, which compares what Postgres has', async () => {
