@@ -189,7 +189,7 @@ describe('days that only the archive has', function suite() {
     for (let killed = 0; left > 0; killed += 1) {
       const child = new Child(process.execPath, [script, database.url, folder.path]);
       // Each run gets a little further, and the last one ends by itself.
-      const timer = setTimeout(() => child.process.kill('SIGKILL'), 800 + killed * 500);
+      const timer = setTimeout(() => child.process.kill('SIGKILL'), 1_000 + killed * 1_000);
       await child.exited;
       clearTimeout(timer);
       expect(await read(), `events after ${killed} kills`).to.equal(events.length);
