@@ -142,6 +142,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       checkpoints: heads.length + kept.length,
       checkpoint,
       proven: acts.proven,
+      cold,
       acts: describeActs(acts.proven),
       since: Number.isFinite(oldest) ? new Date(oldest) : undefined,
     };
