@@ -211,7 +211,7 @@ describe('days that only the archive has', function suite() {
     await seal(database.db);
     await makeCold(database, folder.path, { LEDGER_MAC_KEY: macKeyText(macKey) });
     expect(await verify()).to.not.contain('was removed');
-    const [object = ''] = (await namesIn(folder.path)).filter((name) => name.endsWith('/events.parquet'));
+    const object = (await namesIn(folder.path)).find((name) => name.endsWith('/events.parquet')) ?? '';
     for (const name of [object, `${object}.manifest.json`]) await rm(join(folder.path, name));
     expect(await verify()).to.match(
       /The archive lacks \S+\/events.parquet.manifest.json, which the log has: it was removed/,
