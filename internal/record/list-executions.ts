@@ -18,7 +18,7 @@ import type { ExecutionFilters } from './filters.ts';
 import { matchError, matchText } from './match-events.ts';
 import { hasColdSince } from './over-events.ts';
 import type { Page, PageRequest } from './page.ts';
-import { readAs, type Reading } from './read-as.ts';
+import { readAs } from './read-as.ts';
 import { readSlice, type SliceOptions } from './slice-of-executions.ts';
 import { readSliceWithError } from './slice-with-error.ts';
 
@@ -45,7 +45,7 @@ export function listExecutions(
     itemOf: executionOf,
     positionOf: positionOfExecution,
     readSlice: async (after, size) => {
-      base ??= await readAs(db, organization, (trx) => baseConditions(trx, organization, filters));
+      base ??= await baseConditions(db, organization, filters);
       const options: SliceOptions = { organization, base, filters, after, size };
       return searchesEvents(filters)
         ? searchSlice(db, options)
@@ -89,12 +89,12 @@ function rowsPerMatch({ state, anomaly, warning, errorId, automationIds }: Execu
 }
 
 /** Conditions that an index serves. */
-async function baseConditions(trx: Reading, organization: string, filters: ExecutionFilters): Promise<Condition[]> {
+async function baseConditions(db: Database, organization: string, filters: ExecutionFilters): Promise<Condition[]> {
   const { automationId, executionId, from, to } = filters;
   const automations =
     executionId === undefined || automationId !== undefined
       ? undefined
-      : await automationsWith(trx, organization, executionId);
+      : await readAs(db, organization, (trx) => automationsWith(trx, organization, executionId));
   return [
     sql`organization = ${organization}`,
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
