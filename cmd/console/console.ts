@@ -3,9 +3,10 @@ import { ReadRoom } from '../../internal/readapi/read-room.ts';
 import { Streams } from '../../internal/readapi/stream/streams.ts';
 import type { ApiServer } from '../../internal/intake/http/server.ts';
 import { createWrongTokenLimiter } from '../../internal/intake/http/wrong-token-limiter.ts';
+import { s3Credentials } from '../../internal/config/credentials.ts';
 import type { Config } from '../../internal/config/read.ts';
 import { createConsolePages, type ConsolePagesOptions } from '../../internal/console/pages.ts';
-import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
+import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
 import { toYaml } from '../../internal/cluster/yaml.ts';
 import { actKeysFrom, type MacKeySettings } from '../../internal/ledger/mac.ts';
@@ -19,6 +20,8 @@ import { listActivity } from '../../internal/record/list-activity.ts';
 import { sendTest } from '../../internal/controller/notify/send-test.ts';
 import { overdueAfterHours } from '../../internal/event/outcome/overdue.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/intake/http/api-metrics.ts';
+import { ArchiveReader } from '../../internal/record/archive/archive-reader.ts';
+import { readerMetrics } from '../../internal/record/archive/reader-metrics.ts';
 import { consoleMetrics, type PoolFigures } from '../../internal/record/console-metrics.ts';
 import { streamMetrics } from '../../internal/readapi/stream/stream-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
@@ -38,6 +41,7 @@ export const consoleSettings = [
   'STREAMS_PER_TOKEN',
   'STREAM_EVENTS_PER_SECOND',
   'LEDGER_MAC_KEY',
+  'ARCHIVE_URL',
 ] as const;
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;
@@ -76,6 +80,10 @@ export function createConsole(
   const pools = new Map<string | undefined, PoolFigures>();
   const metrics = consoleMetrics(registry, pools);
   const actKeys = actKeysFrom(config);
+  const { onRead } = readerMetrics(registry);
+  const { ARCHIVE_URL: place } = config;
+  const archive = place === undefined ? undefined : new ArchiveReader(place, s3Credentials(), onRead);
+  for (const { db } of [database, ...(database.others?.values() ?? [])]) archive?.of(db);
   const { record, watches, lagMsOf, writtenOf } = createConsoleRecord(database, { metrics, pools, actKeys }, telemetry);
   probes.ready.set('tokens', () => tokens.unready());
   const room = new ReadRoom();
@@ -162,6 +170,7 @@ export function createConsole(
   });
   const servers = createServers(config, { handler, fastPath: false, logger });
   // Streams end first, since servers wait for their answers.
-  const components = [...watches, ...login.components, inParallel('servers', servers), streams];
+  const closing = component('archive', { stop: async () => archive?.close() });
+  const components = [closing, ...watches, ...login.components, inParallel('servers', servers), streams];
   return { component: new ComponentGroup('console', components, logger), servers };
 }

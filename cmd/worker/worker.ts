@@ -1,6 +1,6 @@
 import { Archive } from '../../internal/record/archive/archive.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
-import type { Config } from '../../internal/config/read.ts';
+import { ConfigError, type Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { overdueAfterHours } from '../../internal/event/outcome/overdue.ts';
@@ -44,12 +44,20 @@ export const workerSettings = [
   'WORKER_CONCURRENCY',
   'JOB_LOCK_MS',
   'RETENTION_DAYS',
+  'HOT_DAYS',
   'ARCHIVE_URL',
   'MAINTENANCE_INTERVAL_MS',
   ...ledgerSettings,
 ] as const;
 
 export type WorkerConfig = Config<(typeof workerSettings)[number]>;
+
+/** @throws {ConfigError} for days that cannot be moved to an archive. */
+function hotDaysOf({ HOT_DAYS: days, ARCHIVE_URL: url }: WorkerConfig): number {
+  if (days > 0 && url === undefined) throw new ConfigError('HOT_DAYS needs ARCHIVE_URL, where older events live');
+  if (days === 1) throw new ConfigError('HOT_DAYS must be 2 at least: streams look back for more than a day');
+  return days;
+}
 
 /**
  * Wires the worker: Redis → Postgres. Closes the databases when it stops.
@@ -71,9 +79,10 @@ export function createWorker(
     return createStore(database, {
       macKey: workerMacKeys(config)[0],
       onStored: (stored, events) => sealers.get(name)?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
-      findArchived: archive && ((partition) => archive.find(partition)),
+      findArchived: archive && ((partition, forReaders) => archive.find(partition, forReaders)),
       partitionsAhead: partitionsAheadDays,
       retentionDays: config.RETENTION_DAYS,
+      hotDays: hotDaysOf(config),
       overdueAfterHours,
     });
   };

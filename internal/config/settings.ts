@@ -158,9 +158,15 @@ export const settings = {
     default: 0,
     desc: 'Days that events, their executions and dead letters are kept; 0 keeps everything',
   }),
+  HOT_DAYS: wholeNumber({
+    min: 0,
+    max: 36_500,
+    default: 0,
+    desc: 'Days that events stay in Postgres, 2 at least; older ones live in ARCHIVE_URL only. 0 keeps them as long as their executions',
+  }),
   ARCHIVE_URL: archiveUrl({
     default: undefined,
-    desc: 'Archive that `runledger-admin export` writes, s3://bucket/prefix or file:///folder; retention drops only what it holds',
+    desc: 'Archive that `runledger-admin export` writes, s3://bucket/prefix or file:///folder; retention drops only what it holds, and readers find older events there',
   }),
   LEDGER_KEY: str({
     default: undefined,

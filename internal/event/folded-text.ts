@@ -1,11 +1,15 @@
 /** Letters that fold in their own way. */
 const folds: Readonly<Record<string, string>> = { ß: 'ss', ẞ: 'ss', İ: 'i\u0307', ı: 'ı', ς: 'σ' };
 
+// oxlint-disable-next-line no-control-regex
+const onlyAscii = /^[\0-\x7f]*$/;
+
 /**
  * Folds a text for comparison: compatible forms become one (NFKC), and letters become lower case.
  * The same in every locale.
  */
 export function foldedText(text: string): string {
+  if (onlyAscii.test(text)) return text.toLowerCase();
   // Letter by letter, because a sigma at the end of a word has a different lower case.
   return Array.from(text.normalize('NFKC'), foldedLetter).join('');
 }

@@ -26,8 +26,8 @@ export function listEvents({ record, publicUrl }: ReadOptions): Endpoint {
     place: eventPlace,
     read: async ({ state: { organization } }, { kind, ...common }, page) => {
       const filters = { ...(await namedFiltersOf(record, organization, common)), kind };
-      const { items, next } = await record.listEvents(organization, filters, page);
-      return { items: await withNames(record, organization, items), next };
+      const events = await record.listEvents(organization, filters, page);
+      return { ...events, items: await withNames(record, organization, events.items) };
     },
   });
 }

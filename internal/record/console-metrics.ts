@@ -5,7 +5,9 @@ export type ConsoleMetrics = ReturnType<typeof consoleMetrics>;
 /**
  * Why a console rejects a request: 429 for the first three, 429 or 503 for `memory`, otherwise 503.
  */
-const rejectionReasons = ['rate', 'concurrency', 'streams', 'memory', 'unavailable', 'timeout', 'stopping'] as const;
+const rejectionReasons = [
+  ...(['rate', 'concurrency', 'streams', 'memory', 'unavailable', 'archive', 'timeout', 'stopping'] as const),
+] as const;
 export type ConsoleRejection = (typeof rejectionReasons)[number];
 
 /** Connections of the pool, idle ones among them, and queries that wait for one. */
@@ -23,7 +25,7 @@ export function consoleMetrics(registry: Registry, pools: ReadonlyMap<string | u
   showPools(registry, pools);
   const rejections = counter(
     'runledger_console_rejections_total',
-    'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token; memory: the organization reads too much at once) or 503 (memory: all organizations together do; unavailable: Postgres does not answer; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
+    'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token; memory: the organization reads too much at once) or 503 (memory: all organizations together do; unavailable: Postgres does not answer; archive: a day that only the archive has cannot be read; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
     ['reason'],
   );
   // Starts at 0, so that the first one counts as an increase.

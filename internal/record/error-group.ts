@@ -1,3 +1,4 @@
+import type { ArchivedSource } from './over-events.ts';
 import type { Page } from './page.ts';
 
 /** ERROR events of one automation with one `error_id`. */
@@ -26,4 +27,6 @@ export interface ErrorGroupPosition {
 export interface ErrorGroups extends Page<ErrorGroup, ErrorGroupPosition> {
   from: string;
   to: string;
+  /** The objects that have errors of cold days. */
+  archived?: ArchivedSource[];
 }

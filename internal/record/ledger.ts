@@ -85,12 +85,12 @@ export interface Seal {
 /**
  * The seal of an execution; undefined while the organization has no log, or the execution no event.
  */
-export function getSeal(db: Database, organization: string, execution: ExecutionId): Promise<Seal | undefined> {
+export async function getSeal(db: Database, organization: string, execution: ExecutionId): Promise<Seal | undefined> {
+  const log = sql`select from log_trees where organization = ${organization}`;
+  const hasLog = (await readAs(db, organization, (trx) => log.execute(trx))).rows.length > 0;
+  const eventId = hasLog ? await findNewestEvent(db, organization, execution) : undefined;
+  if (eventId === undefined) return undefined;
   return readAs(db, organization, async (trx) => {
-    const log = await sql`select from log_trees where organization = ${organization}`.execute(trx);
-    if (log.rows.length === 0) return undefined;
-    const eventId = await findNewestEvent(trx, organization, execution);
-    if (eventId === undefined) return undefined;
     const found = await findLeaf(trx, organization, eventId);
     if (found === undefined) return { eventId, sealedAt: undefined, cosignedBy: [] };
     // The first checkpoint that covers it, and the newest: cosignatures of either count.

@@ -3,9 +3,9 @@ import { sql } from '../store/sql.ts';
 import { all, time, when } from './conditions.ts';
 import type { ErrorGroup, ErrorGroupPosition, ErrorGroups } from './error-group.ts';
 import type { ErrorFilters } from './filters.ts';
-import { mostErrors, newestErrors } from './newest-errors.ts';
+import { mostErrors, neededErrors, newestErrors, readSince } from './newest-errors.ts';
+import { overEvents } from './over-events.ts';
 import type { PageRequest } from './page.ts';
-import { readAs } from './read-as.ts';
 
 interface GroupRow {
   automation_id: string;
@@ -35,13 +35,14 @@ export function listErrors(
     (position) => sql`(last_seen_at, automation_id, digest)
       < (${time(position.lastSeenAt)}, ${position.automationId}::uuid, ${position.errorDigest})`,
   );
-  return readAs(db, organization, async (trx) => {
+  return overEvents(db, organization, neededErrors(filters), async (trx, events) => {
+    const read = { ...filters, from: readSince(events, filters.from) };
     const { rows } = await sql<GroupRow>`
       with groups as (
         select automation_id, error_id, count(*)::integer as count, min(at) as first_seen_at, max(at) as last_seen_at,
           (array_agg(execution_id order by at desc, id desc))[1] as latest_execution_id,
           encode(sha256(convert_to(error_id, 'UTF8')), 'hex') as digest
-        from (${newestErrors(organization, filters)}) as newest
+        from (${newestErrors(organization, read, events.source)}) as newest
         group by automation_id, error_id
       ),
       totals as (select sum(count)::integer as counted, min(first_seen_at) as oldest from groups)
@@ -54,12 +55,13 @@ export function listErrors(
     `.execute(trx);
     const items = rows.slice(0, limit);
     const last = items.at(-1);
-    const begin = last?.counted === mostErrors ? last.oldest : filters.from;
+    const begin = last?.counted === mostErrors ? last.oldest : read.from;
     const groups = {
       items: items.map(groupOf),
       next: rows.length > limit && last !== undefined ? positionOf(last) : undefined,
       from: begin.toISOString(),
       to: filters.to.toISOString(),
+      ...(events.archived !== undefined && { archived: events.archived }),
     };
     return { groups, counted: last?.counted ?? 0 };
   });

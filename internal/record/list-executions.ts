@@ -16,8 +16,9 @@ import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
 import { findByKeys } from './find-by-keys.ts';
 import type { ExecutionFilters } from './filters.ts';
 import { matchError, matchText } from './match-events.ts';
+import { hasColdSince } from './over-events.ts';
 import type { Page, PageRequest } from './page.ts';
-import { readAs, type Reading } from './read-as.ts';
+import { readAs } from './read-as.ts';
 import { readSlice, type SliceOptions } from './slice-of-executions.ts';
 import { readSliceWithError } from './slice-with-error.ts';
 
@@ -43,29 +44,36 @@ export function listExecutions(
     rowCost: searchesEvents(filters) ? costWithEvents : 1,
     itemOf: executionOf,
     positionOf: positionOfExecution,
-    readSlice: (after, size) =>
-      readAs(db, organization, async (trx) => {
-        base ??= await baseConditions(trx, organization, filters);
-        const options: SliceOptions = { organization, base, filters, after, size };
-        return searchesEvents(filters)
-          ? searchSlice(trx, options)
-          : readSlice<ExecutionRow>(trx, shownColumns(organization), options);
-      }),
+    readSlice: async (after, size) => {
+      base ??= await baseConditions(db, organization, filters);
+      const options: SliceOptions = { organization, base, filters, after, size };
+      return searchesEvents(filters)
+        ? searchSlice(db, options)
+        : readAs(db, organization, (trx) => readSlice<ExecutionRow>(trx, shownColumns(organization), options));
+    },
   });
 }
 
 /** A slice of the executions whose events have the wanted `error_id` and text. */
-async function searchSlice(trx: Reading, options: SliceOptions): Promise<Slice<ExecutionRow, ExecutionPosition>> {
+async function searchSlice(db: Database, options: SliceOptions): Promise<Slice<ExecutionRow, ExecutionPosition>> {
   const { organization, filters } = options;
   const { errorId, q } = filters;
   const matching = <Row extends ExecutionKey>(rows: Row[]): Row[] | Promise<Row[]> =>
-    q === undefined ? rows : matchText(trx, organization, rows, q);
-  const short = errorId === undefined ? undefined : await readSliceWithError(trx, errorId, options);
-  if (short !== undefined) return { ...short, matches: await matching(short.matches) };
+    q === undefined ? rows : matchText(db, organization, rows, q);
+  const short =
+    errorId === undefined
+      ? undefined
+      : await readAs(db, organization, (trx) => readSliceWithError(trx, errorId, options));
+  // That query reads Postgres only.
+  const isCold = short?.begin !== undefined && (await hasColdSince(db, organization, short.begin));
+  if (short !== undefined && !isCold) return { next: short.next, matches: await matching(short.matches) };
   // Most of a slice does not match, so only its keys leave Postgres.
-  const { matches, next } = await readSlice<ExecutionKey>(trx, executionKeyColumns, options);
-  const failed = errorId === undefined ? matches : await matchError(trx, organization, matches, errorId);
-  return { matches: await findByKeys(trx, organization, await matching(failed)), next };
+  const { matches, next } = await readAs(db, organization, (trx) =>
+    readSlice<ExecutionKey>(trx, executionKeyColumns, options),
+  );
+  const failed = errorId === undefined ? matches : await matchError(db, organization, matches, errorId);
+  const found = await matching(failed);
+  return { matches: await readAs(db, organization, (trx) => findByKeys(trx, organization, found)), next };
 }
 
 /** True if the events of an execution decide whether it matches. */
@@ -81,12 +89,12 @@ function rowsPerMatch({ state, anomaly, warning, errorId, automationIds }: Execu
 }
 
 /** Conditions that an index serves. */
-async function baseConditions(trx: Reading, organization: string, filters: ExecutionFilters): Promise<Condition[]> {
+async function baseConditions(db: Database, organization: string, filters: ExecutionFilters): Promise<Condition[]> {
   const { automationId, executionId, from, to } = filters;
   const automations =
     executionId === undefined || automationId !== undefined
       ? undefined
-      : await automationsWith(trx, organization, executionId);
+      : await readAs(db, organization, (trx) => automationsWith(trx, organization, executionId));
   return [
     sql`organization = ${organization}`,
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),

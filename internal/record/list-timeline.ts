@@ -2,9 +2,10 @@ import type { EventKind } from '../event/schema.ts';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
-import { findExecutions } from './find-executions.ts';
-import { fitting, isCut, type Fitting } from './page-bytes.ts';
-import { readAs, type Reading } from './read-as.ts';
+import { findExecutions, type FoundExecutions } from './find-executions.ts';
+import { isAfter, isBefore, overEvents, type ArchivedSource, type NeededEvents } from './over-events.ts';
+import { archivedBytes, fitting, isCut, type Fitting } from './page-bytes.ts';
+import { readAs } from './read-as.ts';
 import {
   eventColumns,
   positionOfEvent,
@@ -36,85 +37,139 @@ export interface Timeline {
   before: { ofKind: number; all: number };
   /** True if there are events after the last one of the page. */
   more: boolean;
+  /** Where the events come from if not from Postgres. */
+  archived?: ArchivedSource[];
 }
 
 /** Reads a page of the events of an execution; empty if there is no such execution. */
-export function listTimeline(db: Database, organization: string, request: TimelineRequest): Promise<Timeline> {
-  return readAs(db, organization, async (trx) => {
-    const found = await findExecutions(trx, organization, request);
-    if (found === undefined) return { items: [], before: { ofKind: 0, all: 0 }, more: false };
-    const ofExecution = [
-      sql`organization = ${organization} and automation_id = ${request.automationId}::uuid`,
-      sql`execution_id = ${request.executionId}`,
-      sql`created_at between ${time(found.from)} and ${time(found.until)}`,
-    ];
-    const ofKind = [...ofExecution, ...when(request.kind, (kind) => sql`kind = ${kind}`)];
-    const { rows, more } = await readPage(trx, ofKind, request);
-    const [first] = rows;
-    const before =
-      first === undefined ? { ofKind: 0, all: 0 } : await countBefore(trx, ofExecution, first, request.kind);
-    return { items: rows.map(storedEventOf), before, more };
-  });
+export async function listTimeline(db: Database, organization: string, request: TimelineRequest): Promise<Timeline> {
+  const found = await readAs(db, organization, (trx) => findExecutions(trx, organization, request));
+  if (found === undefined) return { items: [], before: { ofKind: 0, all: 0 }, more: false };
+  const execution: Execution = { db, organization, found, ...request };
+  const { rows, more, archived } = await readPage(execution, request);
+  const [first] = rows;
+  const before = first === undefined ? { ofKind: 0, all: 0 } : await countBefore(execution, first);
+  return { items: rows.map(storedEventOf), before, more, ...(archived !== undefined && { archived }) };
+}
+
+/** The execution whose events are read. */
+interface Execution extends Pick<TimelineRequest, 'executionId' | 'kind'> {
+  db: Database;
+  organization: string;
+  found: FoundExecutions;
 }
 
 type Row = EventRow & Fitting;
 
-async function readPage(
-  trx: Reading,
-  conditions: readonly Condition[],
-  { place, limit, mostBytes }: TimelineRequest,
-): Promise<{ rows: Row[]; more: boolean }> {
-  const forwards = (from: Condition[], most = limit) => readFrom(trx, [...conditions, ...from], 'asc', most, mostBytes);
-  const backwards = async (from: Condition[], most = limit) => {
-    const { rows } = await readFrom(trx, [...conditions, ...from], 'desc', most, mostBytes);
-    return rows.toReversed();
+/** Rows in the order of their acceptance. */
+interface Rows {
+  rows: Row[];
+  more: boolean;
+  archived?: ArchivedSource[] | undefined;
+}
+
+async function readPage(execution: Execution, { place, limit, mostBytes }: TimelineRequest): Promise<Rows> {
+  const forwards = (from: Bound | undefined, most = limit) => readFrom(execution, from, 'asc', most, mostBytes);
+  const backwards = async (from: Bound | undefined, most = limit): Promise<Rows> => {
+    const { rows, ...others } = await readFrom(execution, from, 'desc', most, mostBytes);
+    return { ...others, rows: rows.toReversed() };
   };
-  if (place === undefined) return forwards([]);
-  if (place === 'last') return { rows: await backwards([]), more: false };
-  if ('after' in place) return forwards([compared(place.after, '>')]);
-  if ('before' in place) return { rows: await backwards([compared(place.before, '<')]), more: true };
-  const before = await backwards([compared(place.around, '<')], context);
-  const { rows, more } = await forwards([compared(place.around, '>=')], limit - before.length);
-  return { rows: [...before, ...rows], more };
+  if (place === undefined) return forwards(undefined);
+  if (place === 'last') return { ...(await backwards(undefined)), more: false };
+  if ('after' in place) return forwards({ position: place.after, operator: '>' });
+  if ('before' in place) return { ...(await backwards({ position: place.before, operator: '<' })), more: true };
+  const before = await backwards({ position: place.around, operator: '<' }, context);
+  const after = await forwards({ position: place.around, operator: '>=' }, limit - before.rows.length);
+  const archived = [...(before.archived ?? []), ...(after.archived ?? [])];
+  const sources = [...new Map(archived.map((one) => [`${one.day} ${one.object}`, one])).values()];
+  return {
+    rows: [...before.rows, ...after.rows],
+    more: after.more,
+    archived: sources.length === 0 ? undefined : sources,
+  };
 }
 
 async function readFrom(
-  trx: Reading,
-  conditions: readonly Condition[],
+  execution: Execution,
+  from: Bound | undefined,
   order: 'asc' | 'desc',
   limit: number,
   mostBytes: number,
-): Promise<{ rows: Row[]; more: boolean }> {
+): Promise<Rows> {
+  const { db, organization, kind } = execution;
+  const isIn = from === undefined ? () => true : matching(from);
+  const needed: NeededEvents = {
+    ...neededOf(execution),
+    matches: (row) => (kind === undefined || row.kind === kind) && isIn(row),
+    keep: order === 'asc' ? 'oldest' : 'newest',
+    most: limit + 1,
+    mostBytes: archivedBytes,
+  };
+  const conditions = [...ofExecution(execution), ...when(kind, (kind) => sql`kind = ${kind}`), ...when(from, compared)];
   const direction = sql.raw(order);
-  const events = sql`
-    select *, (row_number() over ())::integer as number from (
-      select ${eventColumns} from events where ${all(conditions)}
-      order by created_at ${direction}, id ${direction} limit ${limit + 1}
-    ) as events
-  `;
-  const { rows } = await sql<Row>`${fitting(events, mostBytes)}`.execute(trx);
-  return { rows: rows.slice(0, limit), more: rows.length > limit || isCut(rows) };
+  return overEvents(db, organization, needed, async (trx, { source, archived }) => {
+    const events = sql`
+      select *, (row_number() over ())::integer as number from (
+        select ${eventColumns} from ${source} as events where ${all(conditions)}
+        order by created_at ${direction}, id ${direction} limit ${limit + 1}
+      ) as events
+    `;
+    const { rows } = await sql<Row>`${fitting(events, mostBytes)}`.execute(trx);
+    return { rows: rows.slice(0, limit), more: rows.length > limit || isCut(rows), archived };
+  });
 }
 
-async function countBefore(
-  trx: Reading,
-  conditions: readonly Condition[],
-  first: EventRow,
-  kind: EventKind | undefined,
-): Promise<Timeline['before']> {
+async function countBefore(execution: Execution, first: EventRow): Promise<Timeline['before']> {
+  const { db, organization, kind } = execution;
+  const bound: Bound = { position: positionOfEvent(first), operator: '<' };
   const matches = kind === undefined ? sql`true` : sql`kind = ${kind}`;
-  const { rows } = await sql<Timeline['before']>`
-    select count(*)::integer as all, (count(*) filter (where ${matches}))::integer as "ofKind" from events
-    where ${all([...conditions, compared(positionOfEvent(first), '<')])}
-  `.execute(trx);
-  return rows[0] ?? { ofKind: 0, all: 0 };
+  const needed: NeededEvents = {
+    ...neededOf(execution),
+    matches: matching(bound),
+    keep: 'oldest',
+    most: Infinity,
+    slim: true,
+  };
+  return overEvents(db, organization, needed, async (trx, { source }) => {
+    const { rows } = await sql<Timeline['before']>`
+      select count(*)::integer as all, (count(*) filter (where ${matches}))::integer as "ofKind" from ${source} as events
+      where ${all([...ofExecution(execution), compared(bound)])}
+    `.execute(trx);
+    return rows[0] ?? { ofKind: 0, all: 0 };
+  });
+}
+
+function neededOf({ executionId, found }: Execution) {
+  return { ...found, executionId };
+}
+
+function ofExecution({ organization, executionId, found: { automationIds, from, until } }: Execution): Condition[] {
+  return [
+    sql`organization = ${organization} and automation_id = any(${automationIds}::uuid[])`,
+    sql`execution_id = ${executionId}`,
+    sql`created_at between ${time(from)} and ${time(until)}`,
+  ];
+}
+
+/** A place in the order of acceptance, and which side of it is wanted. */
+interface Bound {
+  position: EventPosition;
+  operator: '<' | '>' | '>=';
+}
+
+/** As {@link compared}, for a row in memory. */
+function matching({ position, operator }: Bound): (row: EventRow) => boolean {
+  if (operator === '<') return isBefore(position);
+  if (operator === '>') return isAfter(position);
+  const isEarlier = isBefore(position);
+  return (row) => !isEarlier(row);
 }
 
 /**
  * Compares with a position. Postgres prunes partitions by the time only, not by a comparison of
  * rows.
  */
-function compared({ createdAt, id }: EventPosition, operator: '<' | '>' | '>='): Condition {
+function compared({ position: { createdAt, id }, operator }: Bound): Condition {
   const bound = sql.raw(operator === '<' ? '<=' : '>=');
   return sql`created_at ${bound} ${time(createdAt)}
     and (created_at, id) ${sql.raw(operator)} (${time(createdAt)}, ${id}::uuid)`;

@@ -1,32 +1,34 @@
 import { optionalFields } from '../event/fields.ts';
 import { holdsText } from '../event/folded-text.ts';
 import { columnHoldsText } from '../store/column-holds-text.ts';
+import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, type Condition } from './conditions.ts';
 import { acceptedBetween, type ExecutionKey } from './execution.ts';
+import { overEvents, type Events, type NeededEvents } from './over-events.ts';
 import type { Reading } from './read-as.ts';
-import type { StoredEvent } from './stored-event.ts';
+import type { EventRow, StoredEvent } from './stored-event.ts';
 
 /** The executions that have an ERROR with this `error_id`. */
 export function matchError(
-  trx: Reading,
+  db: Database,
   organization: string,
   executions: ExecutionKey[],
   errorId: string,
 ): Promise<ExecutionKey[]> {
-  return withEvent(trx, organization, executions, isError(errorId));
+  return withEvent(db, organization, executions, isError(errorId), (row) => rowIsError(row, errorId));
 }
 
 /** The executions that have the text in their id or in an event. */
 export async function matchText<Row extends ExecutionKey>(
-  trx: Reading,
+  db: Database,
   organization: string,
   executions: Row[],
   q: string,
 ): Promise<Row[]> {
   const inId = new Set(executions.filter((row) => holdsText(row.execution_id, q)));
   const others = executions.filter((row) => !inId.has(row));
-  const inEvents = new Set(await withEvent(trx, organization, others, containsText(q)));
+  const inEvents = new Set(await withEvent(db, organization, others, containsText(q), (row) => rowHoldsText(row, q)));
   return executions.filter((row) => inId.has(row) || inEvents.has(row));
 }
 
@@ -41,6 +43,16 @@ export function containsText(q: string): Condition {
   return sql`(${sql.join(texts, sql` or `)})`;
 }
 
+/** As {@link containsText}, for a row in memory. */
+export function rowHoldsText(row: EventRow, q: string): boolean {
+  return optionalFields.some(({ column }) => holdsText(row[column], q));
+}
+
+/** As {@link isError}, for a row in memory. */
+export function rowIsError({ kind, error_id }: EventRow, errorId: string): boolean {
+  return kind === 'ERROR' && error_id === errorId;
+}
+
 /** As {@link containsText}, for an event in memory. */
 export function eventHoldsText(event: StoredEvent, q: string): boolean {
   return optionalFields.some(({ recorded }) => holdsText(event[recorded], q));
@@ -51,10 +63,11 @@ export function eventHoldsText(event: StoredEvent, q: string): boolean {
  * partitions that Postgres plans, and the times of each bound those that it reads.
  */
 async function withEvent<Row extends ExecutionKey>(
-  trx: Reading,
+  db: Database,
   organization: string,
   executions: Row[],
   condition: Condition,
+  matches: (row: EventRow) => boolean,
 ): Promise<Row[]> {
   if (executions.length === 0) return [];
   const times = executions.map(acceptedBetween);
@@ -67,7 +80,18 @@ async function withEvent<Row extends ExecutionKey>(
     sql`e.created_at between ${time(first)} and ${time(last)}`,
     condition,
   ]);
-  const { rows } = await sql<{ number: number }>`
+  const keys = new Set(executions.map(keyOf));
+  const needed: NeededEvents = {
+    from: first,
+    until: last,
+    automationIds: [...new Set(executions.map((row) => row.automation_id))],
+    matches: (row) => keys.has(keyOf(row)) && matches(row),
+    onePer: keyOf,
+    keep: 'newest',
+    most: executions.length,
+  };
+  const find = async (trx: Reading, { source }: Events) => {
+    const { rows } = await sql<{ number: number }>`
     select x.number::integer as number
     from unnest(
       ${executions.map((row) => row.automation_id)}::uuid[],
@@ -75,8 +99,15 @@ async function withEvent<Row extends ExecutionKey>(
       ${times.map(({ from }) => from.toISOString())}::timestamptz[],
       ${times.map(({ until }) => until.toISOString())}::timestamptz[]
     ) with ordinality as x (automation_id, execution_id, accepted_from, accepted_until, number)
-    cross join lateral (select from events e where ${wanted} limit 1) as event
+    cross join lateral (select from ${source} as e where ${wanted} limit 1) as event
   `.execute(trx);
+    return rows;
+  };
+  const rows = await overEvents(db, organization, needed, find);
   const numbers = new Set(rows.map(({ number }) => number));
   return executions.filter((_, index) => numbers.has(index + 1));
+}
+
+function keyOf({ automation_id, execution_id }: Pick<EventRow, 'automation_id' | 'execution_id'>): string {
+  return `${automation_id} ${execution_id}`;
 }

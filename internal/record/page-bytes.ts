@@ -9,6 +9,9 @@ import type { EventRow } from './stored-event.ts';
  */
 export const mostBytes = 2 * 1024 * 1024;
 
+/** Characters of texts that a page needs of the archive, more than its bytes: it ends before. */
+export const archivedBytes = 2 * mostBytes;
+
 const textBytes = sql.raw(optionalFields.map(({ column }) => `octet_length(${column})`).join(' + '));
 
 /** A row of {@link fitting}. */

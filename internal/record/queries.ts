@@ -9,7 +9,7 @@ import { countExecutions } from './count-executions.ts';
 import { countRunningOf } from './count-running-of.ts';
 import { listDeclarations } from './declaration.ts';
 import { listDeliveries, listChannels } from './delivery.ts';
-import { exportEvents } from './export-events.ts';
+import { eventCost, exportEvents } from './export-events.ts';
 import type { SearchOptions } from './fill-page.ts';
 import type { EventFilters } from './filters.ts';
 import { getAutomation } from './get-automation.ts';
@@ -24,6 +24,7 @@ import { listExecutions } from './list-executions.ts';
 import { listTimeline } from './list-timeline.ts';
 import { getCheckpoint, getProof, getSeal, getSignedCheckpoint, getTile, listActs } from './ledger.ts';
 import { newestRuns } from './newest-runs.ts';
+import { pageOfDay, type DayPosition } from './page-of-day.ts';
 import type { PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
 import { ReadBudget } from './read-budget.ts';
@@ -118,6 +119,8 @@ export function createQueries(
     listErrorTimes: bound(listErrorTimes),
     exportEvents: (organization: string, filters: EventFilters, page: PageRequest<EventPosition>) =>
       exportEvents(db, organization, filters, page, budget),
+    pageOfDay: (organization: string, day: number, page: PageRequest<DayPosition>) =>
+      budget.run(() => pageOfDay(db, organization, day, page), { rows: page.limit * eventCost, withinMs: Infinity }),
     pollStored: (organization: string, since: StreamPosition | undefined, limit: number) =>
       pollStored(db, organization, since, limit, options),
     listDeclarations: bound(listDeclarations),

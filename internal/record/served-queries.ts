@@ -1,4 +1,5 @@
 import { unavailable } from '../kit/errors/request-error.ts';
+import { ArchiveAway, ArchiveDamaged } from './archive/archive-errors.ts';
 import { isTimeout, isUnavailable } from '../store/errors.ts';
 import type { ConsoleMetrics } from './console-metrics.ts';
 import { decorated, type Queries } from './queries.ts';
@@ -56,6 +57,11 @@ function explained(error: unknown, metrics: ConsoleMetrics): unknown {
   if (error instanceof BudgetUsedUp) {
     metrics.reject('timeout');
     return unavailable('Other long reads are under way: repeat it, or ask for a shorter time range.', error);
+  }
+  if (error instanceof ArchiveAway || error instanceof ArchiveDamaged) {
+    metrics.reject('archive');
+    const what = error instanceof ArchiveAway ? 'cannot be read now' : 'is not as it was written, so it is not shown';
+    return unavailable(`The archive with the days before the newest ones ${what}.`, error);
   }
   if (!isUnavailable(error)) return error;
   metrics.reject('unavailable');

@@ -12,6 +12,11 @@ const [dayMs, minuteMs] = [24 * 3_600_000, 60_000];
 /** An event may have occurred a little later than it was accepted. */
 const ahead = sql`${sql.lit(mostAhead)} * interval '1 ms'`;
 
+/** A slice, and a time before which none of its events was accepted; none without a row. */
+export interface SliceSince extends Slice<ExecutionRow, ExecutionPosition> {
+  begin: Date | undefined;
+}
+
 interface Times {
   from: Date;
   until: Date;
@@ -40,7 +45,7 @@ export async function readSliceWithError(
   errorId: string,
   options: SliceOptions,
   meanwhile: Times = aroundTheNewest(options),
-): Promise<Slice<ExecutionRow, ExecutionPosition> | undefined> {
+): Promise<SliceSince | undefined> {
   // Postgres prunes partitions only by times that the query itself states.
   const [from, until] = [time(meanwhile.from), time(meanwhile.until)];
   const { rows } = await sql<Row>`
@@ -69,7 +74,7 @@ export async function readSliceWithError(
     select * from numbered where matches or number = size order by number
   `.execute(trx);
   const [first] = rows;
-  if (first === undefined || first.near) return sliceOf(rows, options);
+  if (first === undefined || first.near) return { ...sliceOf(rows, options), begin: first?.begin };
   if (!first.short) return undefined;
   // Events may come before the next query.
   const end = first.end.getTime() + minuteMs;

@@ -38,12 +38,21 @@ export interface EventRow extends Record<OptionalColumn, string> {
 }
 
 /** The columns of {@link EventRow}. */
-export const eventColumns = sql.raw(
-  [
-    'created_at, id, automation_id, automation_as_sent, execution_id, kind, occurred_at, salt, texts_digest',
-    ...optionalFields.map(({ column }) => column),
-  ].join(', '),
-);
+export const eventColumnNames: readonly string[] = [
+  'created_at',
+  'id',
+  'automation_id',
+  'automation_as_sent',
+  'execution_id',
+  'kind',
+  'occurred_at',
+  'salt',
+  'texts_digest',
+  ...optionalFields.map(({ column }) => column),
+];
+
+/** The same as SQL. */
+export const eventColumns = sql.raw(eventColumnNames.join(', '));
 
 export function storedEventOf(row: EventRow): StoredEvent {
   const texts = Object.fromEntries(optionalFields.map(({ recorded, column }) => [recorded, row[column]]));
@@ -65,7 +74,7 @@ export function provenEventOf(row: EventRow): ProvenEvent {
 }
 
 /** An embedded Postgres gives bytes of another class. */
-function hexOf(bytes: Uint8Array | null): string | undefined {
+export function hexOf(bytes: Uint8Array | null): string | undefined {
   return bytes === null ? undefined : Buffer.from(bytes).toString('hex');
 }
 

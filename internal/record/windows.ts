@@ -8,9 +8,14 @@ import type { EventPosition } from './stored-event.ts';
 /** Smaller than every id: the position before all events of its time and later. */
 export const smallestId = '00000000-0000-0000-0000-000000000000';
 
+/** Events come with the clocks of ingest. */
+const farFuture = new Date('9999-12-31T23:59:59.999Z');
+
 interface TimeWindow {
   /** On `events`: in the window, and before the position. */
   conditions: Condition[];
+  /** All its events were accepted between these. */
+  times: { from: Date; until: Date };
   /** Resolves with where the next window ends; undefined if this one reaches the oldest event. */
   begin: (trx: Reading) => Promise<EventPosition | undefined>;
 }
@@ -18,11 +23,12 @@ interface TimeWindow {
 /**
  * Windows of days from newer to older, so that Postgres plans only the partitions of one window.
  * The first is the day of the position, or today and all later days; each later one is twice as
- * long.
+ * long; or a day, if they are to be `single`.
  */
 export function windowsBackwards(
   organization: string,
   { from, to }: { from?: Date | undefined; to?: Date | undefined },
+  { single = false } = {},
 ): { before: (after: EventPosition | undefined) => TimeWindow } {
   let days = 0;
   let oldest: number | undefined;
@@ -32,10 +38,12 @@ export function windowsBackwards(
       const today = dayOf((end ?? new Date()).getTime());
       const atMidnight = after?.id === smallestId;
       const begin = daysBefore(today, atMidnight ? Math.max(1, days) : 0);
-      days = atMidnight ? days * 2 || 2 : 1;
+      days = atMidnight && !single ? days * 2 || 2 : 1;
+      const first = new Date(Math.max(begin, oldest ?? from?.getTime() ?? begin));
       return {
+        times: { from: first, until: end ?? farFuture },
         conditions: [
-          sql`created_at >= ${time(new Date(Math.max(begin, oldest ?? from?.getTime() ?? begin)))}`,
+          sql`created_at >= ${time(first)}`,
           ...(to === undefined ? [] : [sql`created_at < ${time(to)}`]),
           ...(after === undefined ? [] : [before(after)]),
         ],

@@ -11,6 +11,7 @@ import type { MovedOrganizationsTable, OrganizationDatabasesTable } from './tabl
 import type { DeadLettersTable } from './tables/dead-letters-table.ts';
 import type { DeliveriesTable } from './tables/deliveries-table.ts';
 import type { ErasuresTable } from './tables/erasures-table.ts';
+import type { ColdArchive, ColdDaysTable } from './tables/cold-days-table.ts';
 import type { EventsTable } from './tables/events-table.ts';
 import type { ExecutionsTable } from './tables/executions-table.ts';
 import type {
@@ -71,6 +72,7 @@ export interface Tables {
   moved_organizations: MovedOrganizationsTable;
   retention_approvals: RetentionApprovalsTable;
   rewritten_events: RewrittenEventsTable;
+  cold_days: ColdDaysTable;
   tokens: TokensTable;
   token_uses: TokenUsesTable;
   token_requests: TokenRequestsTable;
@@ -94,6 +96,8 @@ export type Database = Kysely<Tables> & {
    * round trip. Absent for an embedded database and in a transaction.
    */
   readonly followedBy?: (after: readonly Settings[]) => Kysely<Tables>;
+  /** The archive with the days that this database no longer has. Absent without ARCHIVE_URL. */
+  readonly archive?: ColdArchive | undefined;
 };
 
 export interface PostgresOptions {

@@ -16,6 +16,7 @@ export const noAutomation = '00000000-0000-0000-0000-000000000000';
 const readTables = [
   'events',
   'rewritten_events',
+  'cold_days',
   'executions',
   'running_executions',
   'automations',

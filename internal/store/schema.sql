@@ -151,6 +151,14 @@ CREATE TABLE public.channels (
     open_until timestamp(3) with time zone
 );
 
+CREATE TABLE public.cold_days (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    object text NOT NULL COLLATE pg_catalog."C",
+    rows bigint NOT NULL,
+    manifest_sha256 text NOT NULL
+);
+
 CREATE TABLE public.console_automations (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
@@ -1006,6 +1014,9 @@ ALTER TABLE ONLY public.channel_keys
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_pkey PRIMARY KEY (organization, namespace, name);
 
+ALTER TABLE ONLY public.cold_days
+    ADD CONSTRAINT cold_days_pkey PRIMARY KEY (organization, day, object);
+
 ALTER TABLE ONLY public.console_automations
     ADD CONSTRAINT console_automations_pkey PRIMARY KEY (organization, automation_id);
 
@@ -1610,6 +1621,8 @@ ALTER TABLE public.automations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.channels ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.cold_days ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.console_automations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.console_channels ENABLE ROW LEVEL SECURITY;
@@ -1629,6 +1642,8 @@ CREATE POLICY everybody ON public.alerts USING ((NOT COALESCE(pg_has_role((to_re
 CREATE POLICY everybody ON public.automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
 CREATE POLICY everybody ON public.channels USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
+
+CREATE POLICY everybody ON public.cold_days USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
 CREATE POLICY everybody ON public.console_automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
@@ -1681,6 +1696,8 @@ CREATE POLICY one_organization ON public.alerts FOR SELECT TO runledger_reader U
 CREATE POLICY one_organization ON public.automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.channels FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.cold_days FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.console_automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

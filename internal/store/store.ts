@@ -26,6 +26,8 @@ export interface StoreOptions {
    */
   partitionsAhead: number;
   retentionDays: number;
+  /** Days before today whose events stay in Postgres; 0 keeps them as long as executions. */
+  hotDays?: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
   /** If given, each stored event and dead letter gets a leaf in the log. */
@@ -49,7 +51,15 @@ export interface Store {
 
 /** Binds the operations to a database. The caller opens and destroys it. */
 export function createStore(db: Database, options: StoreOptions): Store {
-  const { partitionsAhead: daysAhead, retentionDays, findArchived, overdueAfterHours, macKey, onStored } = options;
+  const {
+    partitionsAhead: daysAhead,
+    retentionDays,
+    hotDays = 0,
+    findArchived,
+    overdueAfterHours,
+    macKey,
+    onStored,
+  } = options;
   return {
     recordEvents: async (events) => {
       const batch = await recordEvents(db, events, { macKey });
@@ -67,11 +77,12 @@ export function createStore(db: Database, options: StoreOptions): Store {
         now,
         daysAhead,
         retentionDays: differs ? 0 : retentionDays,
+        hotDays: differs ? 0 : hotDays,
         findArchived,
         macKey,
       });
       await deleteExpiredSessions(db);
-      return { ...report, clockAheadMs: ahead, ...(differs && retentionDays > 0 && { clocksDiffer: true }) };
+      return { ...report, clockAheadMs: ahead, ...(differs && retentionDays + hotDays > 0 && { clocksDiffer: true }) };
     },
     measure: async () => {
       const { now } = await readClock(db);

@@ -64,9 +64,9 @@ export class Maintenance {
   async #maintain(): Promise<boolean> {
     try {
       const changes = await this.#store.maintain();
-      if (changes.created.length + changes.dropped.length + changes.moved > 0) {
-        const { created, dropped, moved } = changes;
-        this.#logger.info({ created, dropped, moved }, 'partitions maintained');
+      const { created, dropped, cooled = [], moved } = changes;
+      if (created.length + dropped.length + cooled.length + moved > 0) {
+        this.#logger.info({ created, dropped, cooled, moved }, 'partitions maintained');
       }
       if (changes.waitsForMove) this.#logger.info('the DEFAULT partition and retention wait for the end of a move');
       this.#metrics.moveUnderWay.set(changes.waitsForMove ? 1 : 0);

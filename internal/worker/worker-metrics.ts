@@ -144,7 +144,7 @@ export function maintenanceMetrics(registry: Registry) {
     ),
     waiting: gauge(
       'runledger_archive_waiting_partitions',
-      'Partitions past retention that stay because the archive in ARCHIVE_URL does not hold them. The log says what it lacks. Every worker reports the same value: use max.',
+      'Partitions past RETENTION_DAYS or HOT_DAYS that stay because the archive in ARCHIVE_URL does not hold them. The log says what it lacks. Every worker reports the same value: use max.',
       ['database'],
     ),
     asked: gauge(

@@ -11,7 +11,17 @@ import { scenarios } from './scenarios/all.ts';
  */
 
 /** They store millions of events first, take ten minutes, or need the rights of root. */
-const long: ReadonlySet<string> = new Set(['neighbours', 'growth', 'read', 'overview', 'streams', 'export', 'seal']);
+const long: ReadonlySet<string> = new Set([
+  'neighbours',
+  'growth',
+  'read',
+  'overview',
+  'streams',
+  'export',
+  'keep',
+  'cold',
+  'seal',
+]);
 const named = process.argv.slice(2).flatMap((names) => names.split(','));
 
 try {

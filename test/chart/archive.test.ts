@@ -36,6 +36,19 @@ describe('chart, archive', () => {
     expect(portsOf(manifests, 'runledger-worker')).to.include.members([443, 9000]);
   });
 
+  it('is read by the console once older days live there only', async () => {
+    const none = await renderWith('external-services');
+    expect(environment(none, 'runledger-console')).to.not.have.any.keys('ARCHIVE_URL', 'AWS_REGION');
+    expect(environment(none, 'runledger-worker')).to.not.have.property('HOT_DAYS');
+    const manifests = await renderWith('external-services', 'config.hotDays=7');
+    const archive = { ARCHIVE_URL: 's3://runledger-record/production', AWS_REGION: 'us-east-1' };
+    expect(environment(manifests, 'runledger-console')).to.include(archive).and.not.have.property('HOT_DAYS');
+    for (const name of ['export', 'worker']) {
+      expect(environment(manifests, `runledger-${name}`)).to.include({ HOT_DAYS: '7' });
+    }
+    expect(portsOf(manifests, 'runledger-console')).to.include(9000);
+  });
+
   it('is in a folder of a volume', async () => {
     const volume = ['name=archive', 'persistentVolumeClaim.claimName=archive'];
     const manifests = await renderWith(

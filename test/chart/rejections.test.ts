@@ -104,6 +104,9 @@ const rejections: Record<string, string> = {
   'ingress.enabled=true ingress.hosts={a.example.com} console.ingress.enabled=true console.ingress.hosts={a.example.com}':
     'a.example.com cannot lead to both ingest and the console: give the console a host of its own',
   'archive.url=s3://record config.retentionDays=1': 'config.retentionDays=1 would drop each day before archive.url can',
+  'config.hotDays=7': 'config.hotDays needs archive.url',
+  'archive.url=s3://record config.hotDays=1': 'config.hotDays must be 2 at least',
+  'archive.url=s3://record config.hotDays=7 archive.format=csv': 'config.hotDays needs archive.format=parquet',
   'postgresql.enabled=false externalPostgresql.url=postgres://runledger:secret@db/runledger':
     'externalPostgresql.url has a password, which everybody who reads the release could read: set externalPostgresql.urlSecret',
   'console.database.url=postgres://reader:secret@db/runledger': 'console.database.url has a password',

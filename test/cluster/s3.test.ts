@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { exportDays } from '../../internal/record/archive/export-days.ts';
-import { folderOfDay, readManifest } from '../../internal/record/archive/manifest.ts';
+import { folderOfDay, parseManifest, readManifestText } from '../../internal/record/archive/manifest.ts';
 import type { Objects } from '../../internal/record/archive/objects.ts';
 import { openS3 } from '../../internal/record/archive/s3.ts';
 import { createQueries } from '../../internal/record/queries.ts';
@@ -54,7 +54,7 @@ describe('an archive in S3', function suite() {
       `${folder}events.parquet`,
       `${folder}events.parquet.manifest.json`,
     ]);
-    const { sha256, rows } = await readManifest(objects, folder, 'events.parquet');
+    const { sha256, rows } = parseManifest('', await readManifestText(objects, folder, 'events.parquet'));
     expect([sha256, rows]).to.deep.equal([await sha256Of(objects.read(`${folder}events.parquet`)), 1]);
     const { db } = database;
     const run = { db, record: createQueries(db), objects, format: 'parquet' as const, from: 0, to: Date.now() };

@@ -56,7 +56,10 @@ describe('the command export', () => {
     const object = await readFile(join(folder.path, acme20));
     const manifest = await manifestOf(folder.path, acme20);
     const lines = object.toString().trimEnd().split('\n');
-    const [first, last] = lines.map((line) => JSON.parse(line) as { created_at: string; id: string });
+    // An object is sorted by automation and execution.
+    const events = lines.map((line) => JSON.parse(line) as { created_at: string; id: string; execution_id: string });
+    expect(events.map(({ execution_id }) => execution_id)).to.deep.equal(['b', 'run 1']);
+    const [last, first] = events;
     expect(lines).to.have.lengthOf(2);
     expect(manifest).to.deep.include({
       organization: 'acme',
@@ -101,9 +104,9 @@ describe('the command export', () => {
       recheckBefore: 0,
     };
     const failing = {
-      async *exportEvents(...args: Parameters<typeof record.exportEvents>) {
-        yield* record.exportEvents(...args);
+      async pageOfDay(...args: Parameters<typeof record.pageOfDay>) {
         if (args[0] === 'globex') throw new Error('Postgres is unavailable');
+        return record.pageOfDay(...args);
       },
     };
     expect(String(await failureOf(exportDays({ ...run, record: failing })))).to.contain('Postgres is unavailable');

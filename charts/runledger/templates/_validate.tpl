@@ -14,7 +14,23 @@
 {{- if and .Values.archive.url (eq (int .Values.config.retentionDays) 1) -}}
   {{- fail "config.retentionDays=1 would drop each day before archive.url can have it, since the export takes a day 24 hours after its end: set 2 at least." -}}
 {{- end -}}
+{{- include "runledger.validate.hotDays" . -}}
 {{- include "runledger.validate.pods" . -}}
+{{- end -}}
+
+{{/* Days that leave Postgres need an archive that readers can read. */}}
+{{- define "runledger.validate.hotDays" -}}
+{{- with int .Values.config.hotDays -}}
+{{- if not $.Values.archive.url -}}
+  {{- fail "config.hotDays needs archive.url, where older events live." -}}
+{{- end -}}
+{{- if eq . 1 -}}
+  {{- fail "config.hotDays must be 2 at least: the export takes a day 24 hours after its end, and streams look back for more than a day." -}}
+{{- end -}}
+{{- if ne $.Values.archive.format "parquet" -}}
+  {{- fail "config.hotDays needs archive.format=parquet, the format that readers of older days read." -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Takes (dict "root" $ "component" "ingest"). */}}

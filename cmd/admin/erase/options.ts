@@ -22,7 +22,7 @@ export const erase = declare({
     yes: { type: 'boolean', text: 'erases; without it the command only counts' },
     list: { type: 'boolean', text: 'prints the records of all erasures again' },
   },
-  settings: [...databaseSettings, 'LEDGER_MAC_KEY', 'LEDGER_KEY', 'ERASE_BATCH_EVENTS'],
+  settings: [...databaseSettings, 'LEDGER_MAC_KEY', 'LEDGER_KEY', 'ERASE_BATCH_EVENTS', 'ARCHIVE_URL'],
   notes: `Alerts, deliveries and dead letters about erased events go, too. Events that are accepted or stored later stay: stop the automation first.
 
 Standard output has the records of the erasure, each a line of JSON: keep it for auditors who check exports with verify --erasures. An organization with a log needs LEDGER_MAC_KEY or LEDGER_KEY, or the log would not know the erasure. After an error, run it again.

@@ -1,3 +1,7 @@
+import { optionalFields } from '../../../internal/event/fields.ts';
+import { containing } from '../../../internal/event/folded-text.ts';
+import { coldDaysWith, thawDay } from '../../../internal/record/archive/thaw.ts';
+import type { WantedEvents } from '../../../internal/store/tables/cold-days-table.ts';
 import { ConfigError } from '../../../internal/config/read.ts';
 import { writeErasure } from '../../../internal/ledger/erasure.ts';
 import { macKeysOf } from '../../../internal/ledger/mac.ts';
@@ -23,7 +27,7 @@ export const run: Run<typeof erase> = async (args, context) => {
   const erasure = readErasure(args);
   const config = context.settings();
   const [macKey] = macKeysOf(config);
-  await using databases = openDatabases(config, { command: 'erase', most: 1 });
+  await using databases = openDatabases(config, { command: 'erase', most: 2, archive: config.ARCHIVE_URL });
   const db = await databases.databaseOf(organization);
   await requireOpen(db, organization);
   if (erasure === undefined) return await list(db, organization, context);
@@ -64,6 +68,10 @@ async function eraseAll(
   yes: boolean,
   { settings, print, say, show }: Context,
 ): Promise<void> {
+  const cold = await coldDaysWith(db, request.organization, wantedOf(request));
+  if (cold.length > 0)
+    say(`${count(cold.length, 'day')} of it ${yes ? 'comes' : 'would come'} back from the archive. ${again}`);
+  if (yes) for (const day of cold) await thawDay(db, request.organization, day);
   const erasable = await countErasable(db, request);
   const isNone = erasable.events + erasable.executions + erasable.deadLetters === 0;
   const chosen = describe(erasable, request);
@@ -83,6 +91,19 @@ async function eraseAll(
   }
   await eraseTraces(db, request);
   if (!isNone) say(`Erased. ${elsewhere}`);
+}
+
+/** What makes an archive without the erased data. */
+const again = 'Then export with --recheck, and delete the older objects of these days.';
+
+/** The events of the archive that the request is about. */
+function wantedOf({ automationId, executionId, text }: ErasureRequest): WantedEvents {
+  const holds = text === undefined ? undefined : containing(text);
+  return {
+    ...(automationId !== undefined && { automationIds: [automationId] }),
+    executionId,
+    matches: holds && ((row) => optionalFields.some(({ column }) => holds(row[column]))),
+  };
 }
 
 /** Where else the data may be, out of reach of this command. */

@@ -36,7 +36,7 @@ export const exportOptions = declare({
       text: 'compares days that have a manifest with Postgres, and exports those that differ again',
     },
   },
-  settings: [...databaseSettings, 'RETENTION_DAYS', 'ARCHIVE_URL', 'LEDGER_MAC_KEY', 'LEDGER_KEY'],
+  settings: [...databaseSettings, 'RETENTION_DAYS', 'HOT_DAYS', 'ARCHIVE_URL', 'LEDGER_MAC_KEY', 'LEDGER_KEY'],
   stops: true,
   notes: `Into a folder or s3://BUCKET/PREFIX it writes one object a day and organization, and a manifest beside it. It skips days that have a manifest: after an error, run it again. Without a destination it writes to ARCHIVE_URL. To - it writes the events of one organization on standard output.
 

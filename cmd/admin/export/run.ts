@@ -16,7 +16,12 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
   const place = options.destination ?? config.ARCHIVE_URL;
   if (place === undefined) throw new UsageError(noDestination);
   // One of the connections holds the lock of the export.
-  await using databases = openDatabases(config, { command: 'export', most: 3, statementTimeout });
+  await using databases = openDatabases(config, {
+    command: 'export',
+    most: 3,
+    statementTimeout,
+    archive: config.ARCHIVE_URL,
+  });
   const sources = await sourcesOf(databases);
   const [organization] = options.organizations;
   const sentence =
@@ -24,7 +29,7 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
       ? await exportToOutput(await databases.databaseOf(organization), organization, options, context)
       : await exportToPlace(place, sources, options, {
           ...context,
-          retentionDays: config.RETENTION_DAYS,
+          keptDays: [config.RETENTION_DAYS, config.HOT_DAYS].filter((days) => days > 0),
           macKey: macKeysOf(config)[0],
         });
   context.say(sentence);

@@ -29,10 +29,10 @@ export interface Source {
   has: (organization: string) => boolean;
 }
 
-/** Where an export prints, and how long retention keeps events. */
+/** Where an export prints, and how long Postgres keeps events. */
 export interface PlaceSurroundings extends Pick<Context, 'print' | 'signal' | 'show'> {
-  /** 0 keeps everything. */
-  readonly retentionDays: number;
+  /** Days after which events leave Postgres; none if it keeps everything. */
+  readonly keptDays: readonly number[];
   /** Writes manifests to the log; undefined without a log. */
   readonly macKey: MacKey | undefined;
 }
@@ -49,7 +49,7 @@ export async function exportToPlace(
   place: string,
   all: readonly Source[],
   options: Options,
-  { retentionDays, macKey, print, signal, show }: PlaceSurroundings,
+  { keptDays, macKey, print, signal, show }: PlaceSurroundings,
 ): Promise<string> {
   const objects = await openObjects(place, s3Credentials());
   using closing = new DisposableStack();
@@ -70,7 +70,7 @@ export async function exportToPlace(
     try {
       const { now } = await readClock(source.db);
       settled = dayOf(now - options.settleHours * 3_600_000);
-      const range = rangeOf(options, { settled, now, retentionDays });
+      const range = rangeOf(options, { settled, now, keptDays });
       const { written, kept, events } = await exportFrom(source, { ...run, ...range }, macKey, options.organizations);
       total.written += written;
       total.kept += kept;
@@ -100,13 +100,13 @@ async function requirePlace(objects: Objects): Promise<void> {
 
 /**
  * The days to export, by the clock of Postgres. Days that have not settled are left for a later
- * run. Days that retention drops today or tomorrow are compared with Postgres.
+ * run. Days that leave Postgres today or tomorrow are compared with it.
  */
 function rangeOf(
   { from, to, recheck }: Options,
-  { settled, now, retentionDays }: { settled: number; now: number; retentionDays: number },
+  { settled, now, keptDays }: { settled: number; now: number; keptDays: readonly number[] },
 ) {
-  const dueBefore = retentionDays === 0 ? -Infinity : daysBefore(dayOf(now), retentionDays - 1);
+  const dueBefore = keptDays.length === 0 ? -Infinity : daysBefore(dayOf(now), Math.min(...keptDays) - 1);
   return {
     from: from?.getTime() ?? -Infinity,
     to: Math.min(settled, to?.getTime() ?? Infinity),

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../../internal/config/read.ts';
 import { macKeysOf } from '../../../internal/ledger/mac.ts';
 import { countUnsealed, sealOlder, type OlderStep } from '../../../internal/store/ledger/seal-older.ts';
+import { listColdObjects } from '../../../internal/store/partitions/cold-days.ts';
 import type { Run } from '../command.ts';
 import { openDatabases } from '../databases.ts';
 import type { seal } from './options.ts';
@@ -15,6 +16,9 @@ export const run: Run<typeof seal> = async ({ yes, ...given }, { settings, print
   if (key === undefined) throw new ConfigError('LEDGER_MAC_KEY or LEDGER_KEY is required');
   await using databases = openDatabases(config, { command: 'seal', most: 1 });
   const db = await databases.databaseOf(organization);
+  const cold = await listColdObjects(db, organization);
+  if (cold.length > 0)
+    print(`${cold.length} objects of the archive hold older events, which this command leaves alone.\n`);
   if (!yes) {
     const unsealed = await countUnsealed(db, organization, step.pageSize);
     print(`${unsealed} events of ${organization} have no leaf. Add --yes to seal them.\n`);

@@ -72,11 +72,11 @@ async function auditWith(options: Options, context: Context): Promise<AuditRepor
 /** Compares the archive. Without the acts, a day removed from it would go unnoticed. */
 async function withArchive(
   outcome: Outcome,
-  { proven }: AuditReport,
+  { proven, cold }: AuditReport,
   { archive = '', organization }: Options,
 ): Promise<Outcome> {
   if (proven !== undefined)
-    return withOutcome(outcome, await checkArchive(archive, organization, proven, s3Credentials()));
+    return withOutcome(outcome, await checkArchive(archive, { organization, acts: proven, cold }, s3Credentials()));
   const problem = 'The log was shown without the texts of its acts, so the archive cannot be compared with it.';
   return withOutcome(outcome, { problems: [problem] });
 }

@@ -3,11 +3,13 @@ export interface MaintenanceReport {
   /** The tables of created and dropped partitions. */
   created: string[];
   dropped: string[];
+  /** The tables of partitions whose events only the archive has from now on. */
+  cooled?: string[];
   /** Events moved from the DEFAULT partition to the partition of their day. */
   moved: number;
   /** True if rows in DEFAULT and retention wait for the end of a move. */
   waitsForMove?: true;
-  /** Partitions past retention that stay until the archive holds them; absent if there are none. */
+  /** Partitions that stay until the archive holds them; absent if there are none. */
   waiting?: WaitingPartitions;
   /** Present if retention would drop more partitions than it may without approval. */
   asks?: AskedPartitions;

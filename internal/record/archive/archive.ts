@@ -1,8 +1,9 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import { formatNames } from '../formats/formats.ts';
+import { formatNames, type FormatName } from '../formats/formats.ts';
 import type { Database } from '../../store/database.ts';
 import { dayAfter, isoDay } from '../../store/partitions/days.ts';
 import { measureEventDay, organizationsOfDay } from '../../store/partitions/event-days.ts';
+import type { ColdObject } from '../../store/tables/cold-days-table.ts';
 import type { DayRange } from '../../store/partitions/partitions.ts';
 import type { Archived } from '../../store/partitions/retention.ts';
 import { findHolder, type DayInArchive } from './holder.ts';
@@ -26,27 +27,28 @@ export class Archive {
   /**
    * Compares a partition with the archive: each organization with events on one of its days must
    * have an object with exactly these events and the SHA-256 of its manifest. Reads objects last,
-   * and only if no manifest is missing.
+   * and only if no manifest is missing. `forReaders`: objects that readers of cold days can read.
    */
-  async find(partition: DayRange): Promise<Archived> {
+  async find(partition: DayRange, forReaders = false): Promise<Archived> {
+    const formats = forReaders ? (['parquet'] as const) : formatNames;
     const found: DayInArchive[] = [];
     for (let day = partition.from; day < partition.to; day = dayAfter(day)) {
       for (const organization of await organizationsOfDay(this.#db, day)) {
-        const inArchive = await this.#list({ organization, day });
+        const inArchive = await this.#list({ organization, day }, formats);
         if (inArchive === undefined) return { missing: `no export of ${named({ organization, day })}` };
         found.push(inArchive);
       }
     }
-    let rows = 0;
+    const holders: ColdObject[] = [];
     for (const inArchive of found) {
       const { organization, day } = inArchive.day;
       const events = await measureEventDay(this.#db, organization, day);
-      const holder = await findHolder(inArchive, formatNames, events);
+      const holder = await findHolder(inArchive, formats, events);
       if (holder === undefined)
         return { missing: `the export of ${named(inArchive.day)} lacks events, or has changed` };
-      rows += events.rows;
+      holders.push(holder);
     }
-    return { rows };
+    return { rows: holders.reduce((sum, { rows }) => sum + rows, 0), objects: holders };
   }
 
   async close(): Promise<void> {
@@ -54,10 +56,10 @@ export class Archive {
   }
 
   /** Undefined without any manifest. */
-  async #list(day: ArchivedDay): Promise<DayInArchive | undefined> {
+  async #list(day: ArchivedDay, formats: readonly FormatName[]): Promise<DayInArchive | undefined> {
     const objects = await this.#open();
     const names = await objects.list(folderOfDay(day));
-    const exists = formatNames.some((format) => numbersWithManifest(names, day, format).length > 0);
+    const exists = formats.some((format) => numbersWithManifest(names, day, format).length > 0);
     return exists ? { objects, names, day } : undefined;
   }
 

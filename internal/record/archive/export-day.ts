@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { exportFormats, type FormatName } from '../formats/formats.ts';
 import type { Queries } from '../queries.ts';
-import type { EventPosition, StoredEvent } from '../stored-event.ts';
-import { smallestId } from '../windows.ts';
-import { dayAfter, isoDay } from '../../store/partitions/days.ts';
+import type { DayPosition } from '../page-of-day.ts';
+import type { EventPosition, ProvenEvent } from '../stored-event.ts';
+import { isoDay } from '../../store/partitions/days.ts';
 import type { RowChanges } from '../../store/partitions/event-days.ts';
 import { IdSet } from './id-set.ts';
-import { folderOfDay, objectName, writeManifest, type ArchivedDay, type Manifest } from './manifest.ts';
+import { folderOfDay, objectName, partOf, writeManifest, type ArchivedDay, type Manifest } from './manifest.ts';
 import type { ManifestActs } from './manifest-acts.ts';
 import type { Objects } from './objects.ts';
 
@@ -15,7 +15,7 @@ const pageSize = 2_000;
 
 /** The source and the destination of one day's export. */
 export interface DayExport {
-  record: Pick<Queries, 'exportEvents'>;
+  record: Pick<Queries, 'pageOfDay'>;
   objects: Objects;
   format: FormatName;
   /** Resolves with the newest checkpoint of an organization's log. Absent without a log. */
@@ -26,13 +26,14 @@ export interface DayExport {
   signal?: AbortSignal | undefined;
   /** What had changed the rows of the day, counted before the export reads them. */
   changes: RowChanges;
-  /**
-   * Called after each page with its number of events, and when the last one was accepted, in ms.
-   */
-  onPage?: ((events: number, upTo: number) => void) | undefined;
+  /** Called after each page with its number of events. */
+  onPage?: ((events: number) => void) | undefined;
 }
 
-/** Writes all events of a day, in the order of acceptance, and then the manifest. */
+/**
+ * Writes the events of a day that Postgres has, by automation, execution and time, and then the
+ * manifest.
+ */
 export async function exportDay(
   { record, objects, format, checkpointOf, acts, signal, changes, onPage }: DayExport,
   day: ArchivedDay,
@@ -41,25 +42,29 @@ export async function exportDay(
   const { organization } = day;
   const [object, folder] = [objectName(number, format), folderOfDay(day)];
   const [hash, set] = [createHash('sha256'), new IdSet()];
+  const parts: string[] = [];
   let bytes = 0;
-  let [first, last]: (StoredEvent | undefined)[] = [];
+  const ends = new Ends();
 
   async function* pieces(): AsyncGenerator<Uint8Array> {
     const encoder = exportFormats[format].begin(false);
     for await (const events of pagesOf(record, day)) {
-      first ??= events[0];
-      last = events.at(-1) ?? last;
-      for (const { id } of events) set.add(id);
-      yield counted(encoder.add(events));
-      if (last !== undefined) onPage?.(events.length, Date.parse(last.created_at));
+      for (const event of events) {
+        set.add(event.id);
+        ends.add(event);
+      }
+      yield* counted(encoder.add(events));
+      onPage?.(events.length);
     }
-    yield counted(encoder.end());
+    yield* counted(encoder.end());
   }
-  const counted = (piece: string | Uint8Array): Uint8Array => {
+  const counted = (piece: string | Uint8Array): Uint8Array[] => {
     const buffer = Buffer.from(piece);
+    if (buffer.length === 0) return [];
     hash.update(buffer);
     bytes += buffer.length;
-    return buffer;
+    parts.push(partOf(buffer));
+    return [buffer];
   };
 
   // Read before the events, so that the object has each event that the checkpoint covers.
@@ -76,11 +81,12 @@ export async function exportDay(
     rows: set.rows,
     bytes,
     sha256: hash.digest('hex'),
+    parts,
     ids: set.ids,
     erased_texts: changes.erasedTexts,
     sealings: changes.sealings,
-    first: positionOf(first),
-    last: positionOf(last),
+    first: ends.first,
+    last: ends.last,
     checkpoint,
   };
   const content = await writeManifest(objects, folder, manifest);
@@ -88,12 +94,28 @@ export async function exportDay(
   return manifest;
 }
 
-async function* pagesOf(record: Pick<Queries, 'exportEvents'>, { organization, day }: ArchivedDay) {
-  const window = { from: new Date(day), to: new Date(dayAfter(day)) };
-  const after = { createdAt: window.from.toISOString(), id: smallestId };
-  for await (const { items } of record.exportEvents(organization, window, { limit: pageSize, after })) yield items;
+async function* pagesOf(record: DayExport['record'], { organization, day }: ArchivedDay) {
+  let after: DayPosition | undefined;
+  do {
+    const page = await record.pageOfDay(organization, day, { limit: pageSize, after });
+    yield page.items;
+    after = page.next;
+  } while (after !== undefined);
 }
 
-function positionOf(event: StoredEvent | undefined): EventPosition | null {
-  return event === undefined ? null : { createdAt: event.created_at, id: event.id };
+/** The first and the last of the events, in the order of acceptance; null without any. */
+class Ends {
+  first: EventPosition | null = null;
+  last: EventPosition | null = null;
+
+  add({ created_at: createdAt, id }: ProvenEvent): void {
+    const position = { createdAt, id };
+    if (this.first === null || isBefore(position, this.first)) this.first = position;
+    if (this.last === null || isBefore(this.last, position)) this.last = position;
+  }
+}
+
+/** Times and ids have one form each, so their texts sort as they do. */
+function isBefore(a: EventPosition, b: EventPosition): boolean {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 }

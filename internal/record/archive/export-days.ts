@@ -33,7 +33,7 @@ export interface DaysExport extends Omit<DayExport, 'onPage' | 'changes'> {
 
 /** How far an export has come. */
 export interface Progress extends ArchivedDay {
-  /** Days of organizations that are done, including a fraction for the current one. */
+  /** Days of organizations that are done. */
   done: number;
   total: number;
   /** Events written. */
@@ -59,9 +59,8 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
   const exported: DaysExported = { written: 0, kept: 0, events: 0 };
   for (const [done, day] of days.entries()) {
     run.signal?.throwIfAborted();
-    const show = (part: number): void =>
-      run.onProgress?.({ ...day, done: done + part, total: days.length, events: exported.events });
-    show(0);
+    const show = (): void => run.onProgress?.({ ...day, done, total: days.length, events: exported.events });
+    show();
     const listed = names.get(day.organization) ?? (await run.objects.list(folderOfOrganization(day.organization)));
     names.set(day.organization, listed);
     const number = await nextNumber(run, listed, day);
@@ -70,9 +69,9 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
       exported.kept += 1;
       continue;
     }
-    const onPage = (more: number, upTo: number): void => {
+    const onPage = (more: number): void => {
       exported.events += more;
-      show((upTo - day.day) / (dayAfter(day.day) - day.day));
+      show();
     };
     const changes = await countChanges(run.db, day.organization, day.day);
     const manifest = await exportDay({ ...run, changes, onPage }, day, number);

@@ -1,6 +1,7 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { NoSuchObject, type Objects } from './objects.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -21,6 +22,7 @@ export function openFolder(root: string): Objects {
       return files.map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll('\\', '/'));
     },
     read: (name) => readFileOf(root, name),
+    readRange: (name, start, to) => buffer(readFileOf(root, name, { start, end: to - 1 })),
     write: async (name, pieces, signal) => {
       const path = join(root, name);
       await makeFolder(dirname(path));
@@ -38,11 +40,13 @@ export function openFolder(root: string): Objects {
   };
 }
 
-async function* readFileOf(root: string, name: string): AsyncGenerator<Uint8Array> {
+async function* readFileOf(root: string, name: string, range = {}): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(join(root, name)) as AsyncIterable<Uint8Array>;
+    yield* createReadStream(join(root, name), range) as AsyncIterable<Uint8Array>;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NoSuchObject(name, { cause: error });
+    // Without the folder itself, a volume is not mounted.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(root))
+      throw new NoSuchObject(name, { cause: error });
     throw error;
   }
 }

@@ -1,12 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { FormatName } from '../formats/formats.ts';
+import type { ColdObject } from '../../store/tables/cold-days-table.ts';
 import type { EventSet } from '../../store/partitions/event-days.ts';
 import {
   folderOfDay,
+  manifestSuffix,
   numbersWithManifest,
   objectName,
-  readManifest,
+  parseManifest,
+  readManifestText,
   type ArchivedDay,
   type Manifest,
 } from './manifest.ts';
@@ -21,21 +24,24 @@ export interface DayInArchive {
 }
 
 /**
- * The manifest of an object that has exactly these events, as erasures and sealings left them, and
- * the SHA-256 of its manifest; undefined if there is none. Reads the object.
+ * An object that has exactly these events, as erasures and sealings left them, and the SHA-256 of
+ * its manifest; undefined if there is none. Reads the object.
  */
 export async function findHolder(
   { objects, names, day }: DayInArchive,
   formats: readonly FormatName[],
   events: EventSet,
-): Promise<Manifest | undefined> {
+): Promise<ColdObject | undefined> {
   const folder = folderOfDay(day);
   for (const format of formats) {
     for (const number of numbersWithManifest(names, day, format)) {
-      const manifest = await readManifest(objects, folder, objectName(number, format));
+      const object = objectName(number, format);
+      const content = await readManifestText(objects, folder, object);
+      const manifest = parseManifest(`${folder}${object}${manifestSuffix}`, content);
       const { rows, ids, erased_texts: erasedTexts, sealings } = manifest;
-      const isSame = isDeepStrictEqual({ rows, ids, erasedTexts, sealings }, events);
-      if (isSame && (await isIntact(objects, folder, manifest))) return manifest;
+      const isSame = isDeepStrictEqual({ rows, ids, erasedTexts, sealings }, events) && manifest.object === object;
+      if (isSame && (await isIntact(objects, folder, manifest)))
+        return { ...day, object, rows, manifestSha256: hash('sha256', content) };
     }
   }
   return undefined;

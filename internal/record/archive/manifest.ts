@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { FormatName } from '../formats/formats.ts';
 import type { EventPosition } from '../stored-event.ts';
@@ -20,6 +21,11 @@ export interface Manifest {
   bytes: number;
   /** SHA-256 of the object, in hexadecimal digits. */
   sha256: string;
+  /**
+   * The parts of the object in order, each with its bytes and its SHA-256 as {@link partOf} writes
+   * them: whoever reads a part of the object can check it. In Parquet a part is a row group.
+   */
+  parts: readonly string[];
   /** The XOR of all ids, in hexadecimal digits. */
   ids: string;
   /** How many of the events had lost their texts to an erasure. */
@@ -34,6 +40,11 @@ export interface Manifest {
    * event of the day whose leaf it covers. Null without a log.
    */
   checkpoint: string | null;
+}
+
+/** A part of an object as its manifest names it: its length in bytes, a space, its SHA-256. */
+export function partOf(bytes: Uint8Array): string {
+  return `${bytes.length} ${hash('sha256', bytes)}`;
 }
 
 /** A day of an organization in an archive. */
@@ -76,14 +87,6 @@ export function numbersWithManifest(names: readonly string[], day: ArchivedDay, 
     .filter((match) => match?.[2] === format)
     .map((match) => Number(match?.[1] ?? 1))
     .sort((a, b) => b - a);
-}
-
-/** @throws when it is absent or not a manifest. */
-export async function readManifest(objects: Objects, folder: string, object: string): Promise<Manifest> {
-  const name = `${folder}${object}${manifestSuffix}`;
-  const manifest = parseManifest(name, await readManifestText(objects, folder, object));
-  if (manifest.object !== object) throw new Error(`${name} is the manifest of ${manifest.object}`);
-  return manifest;
 }
 
 /** The text of a manifest, whose SHA-256 the log has. */

@@ -6,6 +6,8 @@ export interface Objects {
   list(prefix: string): Promise<string[]>;
   /** The bytes of an object. Fails with {@link NoSuchObject} if there is none. */
   read(name: string): AsyncIterable<Uint8Array>;
+  /** The bytes of an object from `from` until before `to`; fewer where it ends. Fails likewise. */
+  readRange(name: string, from: number, to: number): Promise<Uint8Array>;
   /**
    * Writes or replaces an object, whole or not at all. Resolves once it is on disk. Rejects when
    * the signal is aborted, and leaves nothing of the object.

@@ -10,6 +10,7 @@ import {
   type CompletedPart,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
+import { buffer } from 'node:stream/consumers';
 import { openBucket, type OpenBucket } from './bucket.ts';
 import { NoSuchObject, type Objects } from './objects.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -27,6 +28,7 @@ export function openS3(address: string, config: S3ClientConfig = {}): Objects {
     where: place.where,
     list: (names) => list(place, names),
     read: (name) => read(place, name),
+    readRange: (name, from, to) => buffer(read(place, name, `bytes=${from}-${to - 1}`)),
     write: (name, pieces, signal) => write(place, name, untilAborted(pieces, signal), signal),
     close: () => place.client.destroy(),
   };
@@ -40,9 +42,9 @@ async function list({ client, Bucket, base }: OpenBucket, names: string): Promis
   return found;
 }
 
-async function* read({ client, Bucket, base }: OpenBucket, name: string): AsyncGenerator<Uint8Array> {
+async function* read({ client, Bucket, base }: OpenBucket, name: string, Range?: string): AsyncGenerator<Uint8Array> {
   try {
-    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `${base}${name}` }));
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `${base}${name}`, Range }));
     yield* Body as unknown as AsyncIterable<Uint8Array>;
   } catch (error) {
     throw error instanceof NoSuchKey ? new NoSuchObject(name, { cause: error }) : error;

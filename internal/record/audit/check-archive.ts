@@ -4,6 +4,7 @@ import { folderOfDay, folderOfOrganization, manifestSuffix, parseManifest } from
 import { NoSuchObject, type Objects } from '../archive/objects.ts';
 import { openObjects } from '../archive/open-objects.ts';
 import type { Act } from '../../ledger/act.ts';
+import type { ColdObject } from '../../store/tables/cold-days-table.ts';
 import { timeOfId } from '../../ledger/leaf.ts';
 import { expiredBefore } from './acts.ts';
 import { count, type Outcome } from './exit-code.ts';
@@ -13,38 +14,58 @@ type Found = Pick<Outcome, 'findings' | 'problems' | 'notes'>;
 /** How long a manifest may wait for its leaf, in ms. */
 const waitsMs = 3_600_000;
 
+/** What an archive must have: the manifests in the acts of the log, and the cold days. */
+export interface WantedArchive {
+  organization: string;
+  acts: readonly Act[];
+  /** Objects with the only copy of their events, as Postgres knows them. */
+  cold?: readonly ColdObject[] | undefined;
+}
+
 /**
- * Compares the objects of an archive with the manifests that the log has: each manifest and its
- * object must be there with the right SHA-256. `manifests` are the acts of the log about them.
+ * Compares the objects of an archive with what it must have: each manifest and its object must be
+ * there with the right SHA-256.
  */
 export async function checkArchive(
   place: string,
-  organization: string,
-  acts: readonly Act[],
+  wanted: WantedArchive,
   config: Parameters<typeof openObjects>[1],
 ): Promise<Found> {
   const objects = await openObjects(place, config);
   try {
-    return await compare(objects, organization, acts);
+    return await compare(objects, wanted);
   } finally {
     objects.close();
   }
 }
 
-async function compare(objects: Objects, organization: string, acts: readonly Act[]): Promise<Found> {
+async function compare(objects: Objects, { organization, acts, cold = [] }: WantedArchive): Promise<Found> {
   const [findings, problems]: [string[], string[]] = [[], []];
   const known = new Set<string>();
-  for (const act of acts.filter(({ kind }) => kind === 'manifest')) {
-    const { day = '', object = '', sha256 } = act.details;
-    const name = `${folderOfDay({ organization, day: Date.parse(day) })}${object}`;
+  const nameOf = (day: number, object: string): string => `${folderOfDay({ organization, day })}${object}`;
+  const kept = new Map(cold.map(({ day, object, manifestSha256 }) => [nameOf(day, object), manifestSha256]));
+  const ofLog = acts
+    .filter(({ kind }) => kind === 'manifest')
+    .map((act) => {
+      const { day = '', object = '', sha256 = '' } = act.details;
+      const name = nameOf(Date.parse(day), object);
+      return { name, sha256, isReplaced: hasNewer(acts, act) && !kept.has(name) };
+    });
+  for (const { name } of ofLog) kept.delete(name);
+  const ofDays = Array.from(kept, ([name, sha256]) => ({ name, sha256, isReplaced: false }));
+  for (const { name, sha256, isReplaced } of [...ofLog, ...ofDays]) {
     known.add(`${name}${manifestSuffix}`);
     const content = await readText(objects, `${name}${manifestSuffix}`);
     // After an erasure, a newer object has the day, and the older one should be deleted.
-    if (content === undefined && hasNewer(acts, act)) continue;
+    if (content === undefined && isReplaced) continue;
     if (content === undefined)
-      findings.push(`The archive lacks ${name}${manifestSuffix}, which the log has: it was removed.`);
+      findings.push(
+        `The archive lacks ${name}${manifestSuffix}, which the ${kept.has(name) ? 'database' : 'log'} has: it was removed.`,
+      );
     else if (sha256Of(content) !== sha256)
-      findings.push(`${name}${manifestSuffix} is not the one that the log has: it was changed.`);
+      findings.push(
+        `${name}${manifestSuffix} is not the one that the ${kept.has(name) ? 'database' : 'log'} has: it was changed.`,
+      );
     else findings.push(...(await checkObject(objects, name, parseManifest(name, content).sha256)));
   }
   const names = await objects.list(folderOfOrganization(organization));

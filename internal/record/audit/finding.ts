@@ -1,4 +1,5 @@
 import type { Act } from '../../ledger/act.ts';
+import type { ColdObject } from '../../store/tables/cold-days-table.ts';
 
 /** An erasure as reports name it. */
 export interface ErasureNote {
@@ -46,6 +47,8 @@ export interface AuditReport {
   readonly acts: readonly string[];
   /** The acts that the log has; undefined if nobody showed them. */
   readonly proven?: readonly Act[] | undefined;
+  /** The objects with events that Postgres no longer has; undefined without Postgres. */
+  readonly cold?: readonly ColdObject[] | undefined;
   /** When the oldest event of the log was accepted; undefined unless the database was read. */
   readonly since?: Date | undefined;
 }

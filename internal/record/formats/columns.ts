@@ -12,3 +12,9 @@ export const columns = [
   'texts_digest',
   'occurred_at',
 ] as const;
+
+/**
+ * One more column of Parquet: the automation in its canonical form, by which an object of the
+ * archive is sorted. `automation` has it as the caller wrote it.
+ */
+export const automationId = 'automation_id';

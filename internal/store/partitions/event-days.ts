@@ -53,8 +53,11 @@ export async function organizationsOfDay(db: Kysely<Tables>, day: number): Promi
 
 /** False for an organization without any event. */
 export async function hasEvents(db: Database, organization: string): Promise<boolean> {
-  const one = db.selectFrom('events').select('id').where('organization', '=', organization).limit(1);
-  return (await one.executeTakeFirst()) !== undefined;
+  for (const table of ['events', 'cold_days'] as const) {
+    const one = db.selectFrom(table).select('organization').where('organization', '=', organization).limit(1);
+    if ((await one.executeTakeFirst()) !== undefined) return true;
+  }
+  return false;
 }
 
 /** The events of an organization on a day, counted in slices of time. */

@@ -16,6 +16,15 @@ export async function expirePartition(trx: Transaction<Tables>, { name }: Partit
   await sql`alter table ${sql.table(name)} rename to ${expired}`.execute(trx);
 }
 
+/**
+ * Counts rows under a lock until the end of the transaction. Only writers of these old days wait.
+ */
+export async function countLocked(trx: Transaction<Tables>, { name }: Partition): Promise<number> {
+  await sql`lock table ${sql.table(name)} in share mode`.execute(trx);
+  const { rows } = await sql<{ rows: number }>`select count(*)::float8 as rows from ${sql.table(name)}`.execute(trx);
+  return rows[0]?.rows ?? 0;
+}
+
 /** The names of detached tables past retention, oldest first. */
 export async function listExpired(db: Database): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`

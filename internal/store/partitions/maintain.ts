@@ -2,6 +2,7 @@ import type { MaintenanceReport } from '../../event/outcome/maintenance-report.t
 import type { MacKey } from '../../ledger/mac.ts';
 import { withDaysInError } from '../error-context.ts';
 import type { Database } from '../database.ts';
+import { coolBefore } from './cool.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
 import { isOnMove } from '../organizations/here.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
@@ -24,6 +25,11 @@ export interface MaintenanceOptions {
   daysAhead: number;
   /** Days before today that are kept; 0 keeps everything. */
   retentionDays: number;
+  /**
+   * Days before today whose events stay in Postgres; 0, or absent, keeps them as long as
+   * executions.
+   */
+  hotDays?: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
   /** If given, logs get acts of retention. */
@@ -38,10 +44,11 @@ const mostMoved = 100_000;
 
 /**
  * Creates the partitions of today, the days ahead and days with rows in DEFAULT, and drops
- * partitions past retention. Each step is a short transaction that gives up rather than block
- * writers; the run then rejects with the day, and the next run continues. The events of a day move
- * together: one in neither table would be invisible, and a redelivery would store it twice. While
- * an organization is on a move from or to this database, rows in DEFAULT and retention wait.
+ * partitions that only the archive keeps from now on, and those past retention. Each step is a
+ * short transaction that gives up rather than block writers; the run then rejects with the day, and
+ * the next run continues. The events of a day move together: one in neither table would be
+ * invisible, and a redelivery would store it twice. While an organization is on a move from or to
+ * this database, rows in DEFAULT and retention wait.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<Changes> {
   const today = dayOf(options.now);
@@ -61,9 +68,15 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
     await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
   }
   if (await isOnMove(db)) report.waitsForMove = true;
-  else if (options.retentionDays > 0) {
-    const oldest = daysBefore(today, options.retentionDays);
-    Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
+  else {
+    const { retentionDays, hotDays = 0, findArchived } = options;
+    if (hotDays > 0 && findArchived !== undefined) {
+      Object.assign(report, await coolBefore(db, { hottest: daysBefore(today, hotDays), findArchived }));
+    }
+    if (retentionDays > 0) {
+      const oldest = daysBefore(today, retentionDays);
+      Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
+    }
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;

@@ -44,9 +44,23 @@ export async function noteExpiry(
   }
   // What an organization left here when it moved is not its record.
   for (const organization of await closedHere(trx)) organizations.delete(organization);
-  const act = { kind: 'events-expired', by: 'retention', details: { before: isoDay(dropped.to) } } as const;
-  const acts = Array.from(organizations, (organization) => newAct({ ...act, organization }));
-  await appendActs(trx, macKey, acts);
+  await noteExpiryOf(trx, macKey, [...organizations], dropped.to);
+}
+
+/** Notes in the logs of organizations that their events from before a time (ms) have expired. */
+export async function noteExpiryOf(
+  trx: Transaction<Tables>,
+  macKey: MacKey | undefined,
+  organizations: readonly string[],
+  before: number,
+): Promise<void> {
+  if (macKey === undefined) return;
+  const act = { kind: 'events-expired', by: 'retention', details: { before: isoDay(before) } } as const;
+  await appendActs(
+    trx,
+    macKey,
+    organizations.map((organization) => newAct({ ...act, organization })),
+  );
 }
 
 /**

@@ -6,7 +6,9 @@ import type { Database, Tables } from '../database.ts';
 import { isoDay } from './days.ts';
 import { deleteOldLetters, noteApproval, noteExpiry } from './retention-acts.ts';
 import { withDaysInError } from '../error-context.ts';
-import { dropExpired, expirePartition, listExpired } from './expired.ts';
+import type { ColdObject } from '../tables/cold-days-table.ts';
+import { countColdDays, expireColdDays } from './expire-cold-days.ts';
+import { countLocked, dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import { isOnMove } from '../organizations/here.ts';
 import { listPartitions, type Partition } from './partitions.ts';
@@ -17,13 +19,15 @@ import { listPartitions, type Partition } from './partitions.ts';
  */
 const sliceSize = 1_000;
 
-/** What an archive has of a partition: all of these rows, or it lacks something. */
-export type Archived = { rows: number } | { missing: string };
+/**
+ * What an archive has of a partition: all of these rows, in these objects, or it lacks something.
+ */
+export type Archived = { rows: number; objects: readonly ColdObject[] } | { missing: string };
 
-/** Compares a partition with the archive. */
-export type FindArchived = (partition: Partition) => Promise<Archived>;
+/** Compares a partition with the archive. `forReaders`: with the objects that readers can read. */
+export type FindArchived = (partition: Partition, forReaders?: boolean) => Promise<Archived>;
 
-/** Most partitions that a run drops without approval: one day's, and two more after a pause. */
+/** Most days that a run drops without approval: one day's, and two more after a pause. */
 const mostUnasked = 3;
 
 export interface RetentionOptions {
@@ -73,11 +77,14 @@ export async function dropBefore(
   const past = (await listPartitions(db)).filter(({ to }) => to <= oldest);
   const { droppable, missing } = await findDroppable(past, findArchived);
   const approved = await approvedBefore(db, today);
-  const unasked = droppable.filter(({ partition: { to } }) => to > approved.before).length;
+  const unasked =
+    droppable.filter(({ partition: { to } }) => to > approved.before).length +
+    (await countColdDays(db, oldest, approved.before));
   if (unasked > mostUnasked) return { dropped: [], asks: { partitions: unasked, before: isoDay(oldest) } };
-  if (droppable.length > mostUnasked) {
+  const days = droppable.length + (await countColdDays(db, oldest, -Infinity));
+  if (days > mostUnasked) {
     const before = isoDay(approved.before);
-    await noteApproval(db, macKey, { by: approved.by, before, partitions: droppable.length - unasked });
+    await noteApproval(db, macKey, { by: approved.by, before, partitions: days - unasked });
   }
   const waiting = await expireAll(db, past, droppable, { missing, macKey });
   // An execution stays as long as one of its events.
@@ -90,6 +97,7 @@ export async function dropBefore(
       if (await isExpired(trx, table)) dropped.push(await dropExpired(trx, table));
     });
   }
+  await expireColdDays(db, oldestLeft, macKey);
   await deleteOldLetters(db, macKey, new Date(oldest));
   return { dropped, ...(waiting !== undefined && { waiting }) };
 }
@@ -158,15 +166,6 @@ async function expire(
     }),
   );
   return reason;
-}
-
-/**
- * Counts rows under a lock until the end of the transaction. Only writers of these old days wait.
- */
-async function countLocked(trx: Transaction<Tables>, { name }: Partition): Promise<number> {
-  await sql`lock table ${sql.table(name)} in share mode`.execute(trx);
-  const { rows } = await sql<{ rows: number }>`select count(*)::float8 as rows from ${sql.table(name)}`.execute(trx);
-  return rows[0]?.rows ?? 0;
 }
 
 async function deleteExecutionsEndingIn(db: Database, table: string, oldest: number): Promise<void> {

@@ -26,6 +26,8 @@ export interface Options {
   streamSeconds: number;
   /** Events that `export` exports. */
   exportEvents: number;
+  /** Events of the day that `keep` and `cold` make cold. */
+  coldEvents: number;
   /** Events that `seal` stores, seals and verifies. */
   sealEvents: number;
 }
@@ -51,6 +53,7 @@ export function readOptions(): Options {
     readSamples: number('READ_SAMPLES', 400, 2),
     streamSeconds: number('STREAM_SECONDS', 600, 15),
     exportEvents: number('EXPORT_EVENTS', 10_000_000, 200_000),
+    coldEvents: number('COLD_EVENTS', 2_000_000, 100_000),
     sealEvents: number('SEAL_EVENTS', 20_000_000, 200_000),
   };
 }

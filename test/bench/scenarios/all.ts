@@ -1,5 +1,6 @@
 import { acks } from './acks.ts';
 import { burst } from './burst.ts';
+import { cold, keep } from './cold.ts';
 import { costs } from './costs.ts';
 import { drain } from './drain.ts';
 import { exec } from './exec.ts';
@@ -46,6 +47,8 @@ export const scenarios: Record<string, Scenario> = {
   overview,
   streams,
   export: exporting,
+  keep,
+  cold,
   seal,
   tick,
 };

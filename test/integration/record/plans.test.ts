@@ -191,7 +191,7 @@ describe('plans of the read queries', () => {
       // Six times as many are read: those of a page of 50 are from all days of this small record.
       work: () => record.listExecutions(largest, { errorId: 'E-1' }, { limit: 8 }),
       tables: 6,
-      indexes: ['events_errors', 'executions_with_error'],
+      indexes: ['cold_days_pkey', 'events_errors', 'executions_with_error'],
     },
     {
       name: 'executions with a text',
@@ -209,7 +209,11 @@ describe('plans of the read queries', () => {
       indexes: ['executions_pkey'],
     },
     { name: 'events', work: events({}), indexes: ['events_pkey'] },
-    { name: 'events of a time', work: events({ from: ago(9), to: ago(8) }), indexes: ['events_pkey'] },
+    {
+      name: 'events of a time',
+      work: events({ from: ago(9), to: ago(8) }),
+      indexes: ['cold_days_pkey', 'events_pkey'],
+    },
     { name: 'events of a kind', work: events({ kind: 'START' }), indexes: ['events_pkey'] },
     { name: 'warnings', work: events({ kind: 'WARNING' }), indexes: ['events_warnings', 'executions_newest'] },
     { name: 'errors', work: events({ kind: 'ERROR' }), indexes: ['events_errors', 'executions_newest'] },
@@ -223,20 +227,20 @@ describe('plans of the read queries', () => {
     {
       name: 'events of an execution of a moment',
       work: () => record.listEvents(largest, one, page),
-      indexes: ['events_pkey', 'executions_pkey'],
+      indexes: ['cold_days_pkey', 'events_pkey', 'executions_pkey'],
     },
     {
       name: 'events of an execution of days',
       work: () => record.listEvents(largest, { automationId: busy, executionId: 'of days' }, page),
       tables: 7,
-      indexes: ['events_of_execution', 'executions_pkey'],
+      indexes: ['cold_days_pkey', 'events_of_execution', 'executions_pkey'],
     },
     {
       name: 'an export',
       work: async () => {
         for await (const { items } of record.exportEvents(largest, { from: ago(9) }, page)) if (items.length > 0) break;
       },
-      indexes: ['events_pkey', 'executions_newest'],
+      indexes: ['cold_days_pkey', 'events_pkey', 'executions_newest'],
     },
     {
       name: 'an export of an automation',
@@ -244,7 +248,7 @@ describe('plans of the read queries', () => {
         const filters = { from: ago(9), automationId };
         for await (const { items } of record.exportEvents(largest, filters, page)) if (items.length > 0) break;
       },
-      indexes: ['events_of_automation', 'executions_newest'],
+      indexes: ['cold_days_pkey', 'events_of_automation', 'executions_newest'],
     },
     {
       name: 'an export of errors',
@@ -252,7 +256,7 @@ describe('plans of the read queries', () => {
         const filters = { from: ago(9), kind: 'ERROR' } as const;
         for await (const { items } of record.exportEvents(largest, filters, page)) if (items.length > 0) break;
       },
-      indexes: ['events_errors', 'executions_newest'],
+      indexes: ['cold_days_pkey', 'events_errors', 'executions_newest'],
     },
     {
       name: 'automations',

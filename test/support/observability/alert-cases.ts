@@ -29,6 +29,8 @@ const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const waitingFor = (db: string, gauge = 'database_waiting_jobs') => ofWorker(gauge).replace('}', `,database="${db}"}`);
 const archive = 'archive_waiting_partitions';
+const archiveReads = (outcome: string): string =>
+  `runledger_archive_reads_total{namespace="rl",pod="c",outcome="${outcome}"}`;
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
 const limited = 'runledger_organization_limited_requests_total{namespace="rl",pod="i",organization="acme"}';
 const overflowed = 'runledger_overflowed_events_total{namespace="rl",pod="i",organization="acme"}';
@@ -160,6 +162,10 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerPartitionsRunningOut: {
     fires: { [ofWorker('partitions_ahead')]: steady(1) },
     nearly: { [ofWorker('partitions_ahead')]: steady(2) },
+  },
+  RunledgerArchiveDamaged: {
+    fires: { [archiveReads('damaged')]: growing(1) },
+    nearly: { [archiveReads('away')]: growing(1) },
   },
   RunledgerArchiveIncomplete: {
     fires: { [ofWorker(archive)]: steady(2) },

@@ -10,6 +10,9 @@
 {{- include "runledger.console.database.env" . }}
 {{- include "runledger.console.login.env" . }}
 {{- include "runledger.acts.env" . }}
+{{- if .Values.config.hotDays }}
+{{- include "runledger.archive.env" . }}
+{{- end }}
 - { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }
 {{- include "runledger.caBundle.env" . }}
 {{- end -}}

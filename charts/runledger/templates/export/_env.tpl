@@ -3,6 +3,7 @@
 {{- include "runledger.postgresql.env" . }}
 {{- include "runledger.caBundle.env" . }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- include "runledger.hotDays.env" . }}
 {{- with .Values.config.ledgerKeySecret }}
 - name: LEDGER_MAC_KEY
   valueFrom: { secretKeyRef: { name: {{ . }}, key: ledger-mac-key } }
@@ -10,7 +11,14 @@
 {{- include "runledger.archive.env" . }}
 {{- end -}}
 
-{{/* The environment with the archive, for the export and the workers. */}}
+{{/* How long events stay in Postgres. */}}
+{{- define "runledger.hotDays.env" -}}
+{{- with int .Values.config.hotDays }}
+- { name: HOT_DAYS, value: '{{ . }}' }
+{{- end }}
+{{- end -}}
+
+{{/* The environment with the archive: of the export, workers, and a console with hot days. */}}
 {{- define "runledger.archive.env" -}}
 {{- if .Values.archive.url }}
 {{- with .Values.archive }}

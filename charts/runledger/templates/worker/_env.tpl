@@ -13,6 +13,7 @@
 - { name: LEDGER_WITNESSES, value: {{ join " " . | quote }} }
 {{- end }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- include "runledger.hotDays.env" . }}
 {{- include "runledger.archive.env" . }}
 {{- if and (include "runledger.witness.s3" .) (not (include "runledger.archive.s3" .)) }}
 {{- include "runledger.s3.env" . }}

@@ -32,6 +32,7 @@ export async function createEvents(db: Kysely<unknown>): Promise<void> {
   await indexEventsOfExecutions(db);
   await showToReaders(db, 'events');
   await createRewrittenEvents(db);
+  await createColdDays(db);
   await createDeadLetters(db);
 }
 
@@ -60,6 +61,21 @@ async function createRewrittenEvents(db: Kysely<unknown>): Promise<void> {
     )
   `.execute(db);
   await showToReaders(db, 'rewritten_events');
+}
+
+/** The objects of the archive with the days that Postgres no longer has (`cold-days.ts`). */
+async function createColdDays(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table cold_days (
+      organization text collate "C" not null,
+      day date not null,
+      object text collate "C" not null,
+      rows bigint not null,
+      manifest_sha256 text not null,
+      primary key (organization, day, object)
+    )
+  `.execute(db);
+  await showToReaders(db, 'cold_days');
 }
 
 /**

@@ -20,6 +20,7 @@ export interface Move {
  */
 export const replicated = [
   { name: 'events', key: 'created_at, id' },
+  { name: 'cold_days', key: 'day, object' },
   { name: 'executions', key: 'automation_id, execution_id' },
   { name: 'running_executions', key: 'automation_id, execution_id' },
   { name: 'dead_letters', key: 'id' },

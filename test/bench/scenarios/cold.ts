@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ArchiveReader } from '../../../internal/record/archive/archive-reader.ts';
+import { createQueries, type Queries } from '../../../internal/record/queries.ts';
+import type { Database } from '../../../internal/store/database.ts';
+import { makeCold, withArchive } from '../../support/cold-days.ts';
+import { namesIn, temporaryFolder } from '../../support/export.ts';
+import { query } from '../../support/postgres-server.ts';
+import { openDatabase } from '../../support/store.ts';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { figure, percentile } from '../harness/figures.ts';
+import { generateEvents } from './growth.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Days of the record, and those of them that stay in Postgres. */
+const [days, hotDays] = [90, 7];
+
+/** Executions whose pages are read. */
+const samples = 200;
+
+/** What an event takes on disk: in Postgres with its indexes, and in the archive. */
+export const keep: Scenario = async (world, { coldEvents }) => {
+  await using cooled = await coolDay(await world.createDatabase(), coldEvents);
+  const { hot, cold, seconds } = cooled;
+  return {
+    figures: [
+      figure('An event in Postgres, with its indexes', hot, 'B', { atMost: 420 }),
+      figure('An event in the archive', cold, 'B'),
+      figure(
+        `An event kept for ${days} days, of which ${hotDays} are hot`,
+        (hotDays * hot + (days - 1) * cold) / days,
+        'B',
+        { atMost: 90 },
+      ),
+      figure('Export and check of a day', coldEvents / seconds, 'events/s'),
+    ],
+  };
+};
+
+/** An execution's page from the archive, each time by a reader that has read nothing before. */
+export const cold: Scenario = async (world, { coldEvents }) => {
+  const url = await world.createDatabase();
+  await using cooled = await coolDay(url, coldEvents, (db) => pagesOf(createQueries(db), url));
+  const { db, folder, before = [] } = cooled;
+  const times: number[] = [];
+  for (const { execution, page } of before) {
+    const reader = new ArchiveReader(pathToFileURL(folder).href);
+    const begun = performance.now();
+    const { archived, ...found } = await readPage(createQueries(reader.of(db)), execution);
+    times.push(performance.now() - begun);
+    await reader.close();
+    if (archived === undefined || !isDeepStrictEqual(found, page)) throw new Error('the archive answers otherwise');
+  }
+  const record = createQueries(withArchive(db, folder));
+  const searches: number[] = [];
+  for (const q of ['no such text', 'nor this one', 'and none of these']) {
+    const begun = performance.now();
+    await record.listEvents('acme', { q, from: new Date(Date.now() - 5 * 24 * 3_600_000) }, { limit: 50 });
+    searches.push(performance.now() - begun);
+  }
+  return {
+    figures: [
+      figure("An execution's page from the archive, p50", percentile(times, 0.5), 'ms', { atMost: 100 }),
+      figure("An execution's page from the archive, p99", percentile(times, 0.99), 'ms', { atMost: 400 }),
+      figure(`A search in ${coldEvents.toLocaleString('en')} events of the archive`, percentile(searches, 0.5), 'ms'),
+    ],
+    notes: ['In a folder on this machine.'],
+  };
+};
+
+interface Execution {
+  automationId: string;
+  executionId: string;
+}
+
+/** Random executions, and their pages as Postgres has them. */
+async function pagesOf(record: Queries, url: string) {
+  const rows = await query<{ automation_id: string; execution_id: string }>(
+    url,
+    `select automation_id, execution_id from executions order by random() limit ${samples}`,
+  );
+  const executions = rows.map((row): Execution => ({ automationId: row.automation_id, executionId: row.execution_id }));
+  return Promise.all(executions.map(async (execution) => ({ execution, page: await readPage(record, execution) })));
+}
+
+function readPage(record: Queries, execution: Execution): ReturnType<Queries['listTimeline']> {
+  return record.listTimeline('acme', { ...execution, limit: 500, mostBytes: 512 * 1_024 });
+}
+
+/** Makes a day of events cold, after what is to be asked before. */
+async function coolDay<Before>(url: string, events: number, ask?: (db: Database) => Promise<Before>) {
+  const db = openDatabase(url, 600_000);
+  const folder = await temporaryFolder();
+  const stack = new AsyncDisposableStack();
+  stack.use(folder);
+  stack.defer(() => db.destroy());
+  await makePartition(url);
+  await generateEvents(url, events, 'older');
+  const size = `select sum(pg_total_relation_size(inhrelid))::float8 as bytes from pg_inherits where inhparent = 'events'::regclass`;
+  const [row] = await query<{ bytes: number }>(url, size);
+  const before = await ask?.(db);
+  const begun = performance.now();
+  const { cooled } = await makeCold({ db, url }, folder.path);
+  const seconds = (performance.now() - begun) / 1_000;
+  if (cooled?.length !== 1) throw new Error(`${cooled?.length} days became cold`);
+  const files = (await namesIn(folder.path)).map((name) => stat(join(folder.path, name)));
+  const bytes = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
+  return {
+    db,
+    folder: folder.path,
+    before,
+    hot: (row?.bytes ?? 0) / events,
+    cold: bytes / events,
+    seconds,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** The partition of the day that {@link generateEvents} fills. */
+async function makePartition(url: string): Promise<void> {
+  const day = new Date(Date.now() - 3 * 24 * 3_600_000).toISOString().slice(0, 10);
+  await query(
+    url,
+    `create table if not exists events_${day.replaceAll('-', '')} partition of events
+     for values from ('${day}T00:00:00Z') to (timestamptz '${day}T00:00:00Z' + interval '1 day')`,
+  );
+}

@@ -1,0 +1,285 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { sql } from 'kysely';
+import { macKeyText } from '../../../internal/ledger/mac.ts';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
+import type { TimelineRequest } from '../../../internal/record/list-timeline.ts';
+import type { ExecutionPosition } from '../../../internal/record/execution.ts';
+import type { Page } from '../../../internal/record/page.ts';
+import type { EventPosition } from '../../../internal/record/stored-event.ts';
+import { listColdObjects } from '../../../internal/store/partitions/cold-days.ts';
+import { dayOf } from '../../../internal/store/partitions/days.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { runAdmin } from '../../support/admin.ts';
+import { Child } from '../../support/child.ts';
+import { makeCold, withArchive } from '../../support/cold-days.ts';
+import { startConsole } from '../../support/console.ts';
+import { anEvent, someEvent } from '../../support/events.ts';
+import { namesIn, temporaryFolder } from '../../support/export.ts';
+import { failureOf } from '../../support/failure.ts';
+import { day, keepAll } from '../../support/maintenance-day.ts';
+import { noon } from '../../support/reading.ts';
+import { macKey, publicLogKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
+import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+
+const old = dayOf(Date.now()) - 8 * day;
+const automationId = '0190a0b0-0000-7000-8000-00000000000a';
+const options = { ...defaultQueryOptions, searchMs: 60_000, busyRowsPerSecond: 1e9 };
+
+describe('days that only the archive has', function suite() {
+  this.timeout(120_000);
+  const database = eachDatabase();
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder[Symbol.asyncDispose]());
+
+  const store = (...events: Parameters<typeof anEvent>[0][]) =>
+    recordEvents(
+      database.db,
+      events.map((event, at) => anEvent({ createdAt: old + at, ...event })),
+    );
+
+  it('give the same answers as Postgres, row for row', async () => {
+    const events = fc.sample(someEvent, { numRuns: 300, seed: 55 }).map((event, at): AcceptedEvent => {
+      // Half of the days become cold, and one day has events of both kinds.
+      const shift = old - dayOf(noon) + (at % 8) * day;
+      const { createdAt, occurredAt } = event;
+      return { ...event, createdAt: createdAt + shift, ...(occurredAt && { occurredAt: occurredAt + shift }) };
+    });
+    await recordEvents(database.db, events);
+    const hot = await answers(createQueries(database.db, options), events);
+    const { cooled } = await makeCold(database, folder.path);
+    expect(cooled).to.have.lengthOf.above(4);
+    const left = await storedEvents(database.db);
+    expect(left).to.have.lengthOf.above(20).and.below(280);
+    const cold = await answers(createQueries(withArchive(database.db, folder.path), options), events);
+    for (const [name, answer] of Object.entries(hot)) expect(cold[name], name).to.deep.equal(answer);
+  });
+
+  it('say which object an answer comes from', async () => {
+    await store({ executionId: 'run' }, { executionId: 'run', createdAt: Date.now() });
+    await makeCold(database, folder.path);
+    const record = createQueries(withArchive(database.db, folder.path));
+    const { items, archived } = await record.listEvents('acme', { executionId: 'run' }, { limit: 9 });
+    expect(items).to.have.lengthOf(2);
+    const [source, ...others] = archived ?? [];
+    expect(others).to.deep.equal([]);
+    expect(source).to.include({ day: new Date(old).toISOString().slice(0, 10), object: 'events.parquet' });
+    expect(source?.manifest_sha256).to.match(/^[0-9a-f]{64}$/);
+    const newest = await record.listEvents('acme', { executionId: 'run', from: new Date(old + day) }, { limit: 9 });
+    expect(newest).to.not.have.property('archived');
+  });
+
+  it('get a further object for an event that comes late', async () => {
+    await store({ executionId: 'run' });
+    await makeCold(database, folder.path);
+    await store({ executionId: 'run', createdAt: old + 5_000 });
+    const record = createQueries(withArchive(database.db, folder.path));
+    const list = async () => (await record.listEvents('acme', { executionId: 'run' }, { limit: 9 })).items;
+    const both = await list();
+    expect(both).to.have.lengthOf(2);
+    expect((await makeCold(database, folder.path)).cooled).to.have.lengthOf(1);
+    expect(await storedEvents(database.db)).to.deep.equal([]);
+    expect(await list()).to.deep.equal(both);
+    expect((await namesIn(folder.path)).filter((name) => name.endsWith('.parquet'))).to.have.lengthOf(2);
+  });
+
+  it('are never left out in silence: neither without their archive, nor once an object has changed', async () => {
+    await store({ executionId: 'run' });
+    await makeCold(database, folder.path);
+    const list = (record: Queries) => failureOf(record.listEvents('acme', { executionId: 'run' }, { limit: 9 }));
+    expect(await list(createQueries(database.db))).to.have.property('name', 'ArchiveAway');
+    const read = () => list(createQueries(withArchive(database.db, folder.path)));
+    const [object = '', manifest = ''] = (await namesIn(folder.path)).map((name) => join(folder.path, name));
+    for (const file of [object, manifest]) {
+      await writeFile(file, 'changed', { flag: 'r+' });
+      expect(await read()).to.have.property('name', 'ArchiveDamaged');
+    }
+    await rm(manifest);
+    expect(await read()).to.have.property('name', 'ArchiveDamaged');
+  });
+
+  it('answer over HTTP with their source, or with 503 while the archive is away; hot days as ever', async () => {
+    await store({ executionId: 'old' }, { executionId: 'new', createdAt: Date.now() });
+    await makeCold(database, folder.path);
+    await using console = await startConsole(database.url, { ARCHIVE_URL: pathToFileURL(folder.path).href });
+    const get = (id: string) => console.client.send({ path: `/v1/executions/${anEvent().automationId}/${id}/events/` });
+    const { items, archived } = (await get('old')).json<{ items: unknown[]; archived: unknown[] }>();
+    expect([items.length, archived.length]).to.deep.equal([1, 1]);
+    expect((await get('new')).json()).to.not.have.property('archived');
+    const page = await console.client.send({ path: '/v1/events/?q=nothing&limit=1' });
+    expect(page.json()).to.deep.include({ items: [], next_cursor: null });
+
+    await using elsewhere = await startConsole(database.url, { ARCHIVE_URL: 'file:///no/such/volume' });
+    const ask = (id: string) =>
+      elsewhere.client.send({ path: `/v1/executions/${anEvent().automationId}/${id}/events/` });
+    expect((await ask('old')).status).to.equal(503);
+    expect((await ask('new')).status).to.equal(200);
+    const metrics = await elsewhere.telemetry.registry.metrics();
+    expect(metrics).to.match(/runledger_archive_reads_total\{[^}]*outcome="away"[^}]*\} 1\n/);
+    expect(metrics).to.match(/runledger_console_rejections_total\{[^}]*reason="archive"[^}]*\} 1\n/);
+  });
+
+  it('come back to Postgres for an erasure, and leave it again without what was erased', async () => {
+    await store({ executionId: 'run', description: 'Jane Doe' }, { executionId: 'run', createdAt: old + day });
+    await makeCold(database, folder.path);
+    const env = { DATABASE_URL: database.url, ARCHIVE_URL: pathToFileURL(folder.path).href };
+    const erase = (...args: string[]) =>
+      runAdmin(['erase', '--organization', 'acme', '--by', 'a', '--reason', 'b', '--text', 'jane', ...args], { env });
+    expect((await erase()).stderr).to.contain('1 day of it would come back from the archive');
+    expect(await storedEvents(database.db)).to.deep.equal([]);
+    expect(await erase('--yes')).to.have.property('code', 0);
+    expect(await storedEvents(database.db)).to.have.lengthOf(1);
+    expect((await makeCold(database, folder.path)).cooled).to.have.lengthOf(1);
+    const record = createQueries(withArchive(database.db, folder.path));
+    const { items } = await record.listEvents('acme', { executionId: 'run' }, { limit: 9 });
+    expect(items.map(({ description }) => description)).to.deep.equal(['', '']);
+  });
+
+  it('are forgotten after retention, with the executions that ended in them', async () => {
+    const { db } = database;
+    await store({ executionId: 'old' }, { executionId: 'long' }, { executionId: 'long', createdAt: Date.now() });
+    await makeCold(database, folder.path);
+    const executions = async () => (await storedExecutions(db)).map(({ executionId }) => executionId).toSorted();
+    expect(await executions()).to.deep.equal(['long', 'old']);
+    const run = { ...keepAll, now: Date.now(), macKey, hotDays: 2 };
+    await maintain(db, { ...run, retentionDays: 9 });
+    expect(await listColdObjects(db, 'acme')).to.have.lengthOf(1);
+    await maintain(db, { ...run, retentionDays: 7 });
+    expect(await listColdObjects(db, 'acme')).to.deep.equal([]);
+    expect(await executions()).to.deep.equal(['long']);
+    const { rows } = await sql<{ act: string }>`select act from log_acts`.execute(db);
+    expect(rows.map(({ act }) => act).join('')).to.contain('events-expired');
+    expect(await wrongRunning(db)).to.deep.equal([]);
+  });
+
+  it('wait for their archive, and delay no other day', async () => {
+    await store({}, { createdAt: old + day, organization: 'globex' });
+    const { cooled, waiting } = await makeCold(database, folder.path, {}, '--organization', 'globex');
+    expect(cooled).to.have.lengthOf(1);
+    expect(waiting).to.deep.include({ partitions: 1 });
+    expect(waiting?.reason).to.match(/^no export of acme on /);
+  });
+
+  it('have each event in one of the two places, whenever the process is killed that moves them', async () => {
+    const events = Array.from({ length: 2_000 }, (_, at) =>
+      anEvent({ createdAt: old + (at % 5) * day + at, executionId: `run ${at % 50}`, organization: `o${at % 2}` }),
+    );
+    await recordEvents(database.db, events);
+    await maintain(database.db, { ...keepAll, now: Date.now() });
+    const record = createQueries(withArchive(database.db, folder.path), options);
+    const read = async (): Promise<number> => {
+      const ids = new Set<string>();
+      for (const organization of ['o0', 'o1']) {
+        for await (const { items } of record.exportEvents(organization, {}, { limit: 2_000 })) {
+          for (const { id } of items) ids.add(`${organization} ${id}`);
+        }
+      }
+      return ids.size;
+    };
+    const script = join(import.meta.dirname, '../../support/cool-days.ts');
+    let left = (await storedEvents(database.db)).length;
+    for (let killed = 0; left > 0; killed += 1) {
+      const child = new Child(process.execPath, [script, database.url, folder.path]);
+      // Each run gets a little further, and the last one ends by itself.
+      const timer = setTimeout(() => child.process.kill('SIGKILL'), 1_000 + killed * 1_000);
+      await child.exited;
+      clearTimeout(timer);
+      expect(await read(), `events after ${killed} kills`).to.equal(events.length);
+      left = (await storedEvents(database.db)).length;
+    }
+  });
+
+  it('are named by verify, which compares what Postgres has', async () => {
+    await recordEvents(database.db, [anEvent({ createdAt: old }), anEvent()], withLeaves);
+    await seal(database.db);
+    await makeCold(database, folder.path, { LEDGER_MAC_KEY: macKeyText(macKey) });
+    const args = ['verify', '--organization', 'acme', '--public-key', publicLogKey, '--archive', folder.path];
+    const verify = async () => (await runAdmin(args, { env: { DATABASE_URL: database.url } })).stdout;
+    expect(await verify())
+      .to.contain('are in the archive only')
+      .and.not.contain('was removed');
+    // A late event has an object of its own, which does not replace the first.
+    await recordEvents(database.db, [anEvent({ createdAt: old + 9 })], withLeaves);
+    await seal(database.db);
+    await makeCold(database, folder.path, { LEDGER_MAC_KEY: macKeyText(macKey) });
+    expect(await verify()).to.not.contain('was removed');
+    const object = (await namesIn(folder.path)).find((name) => name.endsWith('/events.parquet')) ?? '';
+    for (const name of [object, `${object}.manifest.json`]) await rm(join(folder.path, name));
+    expect(await verify()).to.match(
+      /The archive lacks \S+\/events.parquet.manifest.json, which the log has: it was removed/,
+    );
+  });
+});
+
+/** What readers ask, page by page. */
+async function answers(record: Queries, events: readonly AcceptedEvent[]): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  const window = { from: new Date(old - 100 * day), to: new Date(old + 100 * day) };
+  const errorId = events.find(({ kind, errorId: id }) => kind === 'ERROR' && id !== '')?.errorId ?? '';
+  const q = events.find(({ description }) => description.length > 2)?.description.slice(0, 2) ?? '';
+  for (const [name, filters] of Object.entries({
+    all: {},
+    automation: { automationId },
+    execution: { executionId: 'run 1' },
+    errors: { kind: 'ERROR' },
+    times: { from: new Date(old + day), to: new Date(old + 3.5 * day) },
+    error: { errorId },
+    text: { q },
+  } as const)) {
+    found[`events ${name}`] = await allOf<unknown, EventPosition>((after) =>
+      record.listEvents('acme', filters, { limit: 40, after }),
+    );
+    const exported: unknown[] = [];
+    const upTo = { to: window.to, ...filters };
+    for await (const { items } of record.exportEvents('acme', upTo, { limit: 40 })) exported.push(...items);
+    found[`export ${name}`] = exported;
+  }
+  for (const [name, filters] of Object.entries({ error: { errorId }, text: { q } })) {
+    found[`executions ${name}`] = await allOf<unknown, ExecutionPosition>((after) =>
+      record.listExecutions('acme', filters, { limit: 3, after }),
+    );
+  }
+  const { archived: _sources, ...groups } = await record.listErrors('acme', window, { limit: 500 });
+  found['error groups'] = groups;
+  found['error times'] = await record.listErrorTimes('acme', groups.items, window);
+  const counts = await record.countErrors('acme', { ...window, stepMs: day });
+  found['error counts'] = counts.map((count) => JSON.stringify(count)).sort();
+  const execution = { automationId, executionId: 'run 1' };
+  const { items } = await record.listTimeline('acme', { ...execution, limit: 500, mostBytes: 1e8 });
+  const middle = items[Math.floor(items.length / 2)];
+  const position = { createdAt: middle?.created_at ?? '', id: middle?.id ?? '' };
+  const places: TimelineRequest['place'][] = [
+    undefined,
+    'last',
+    { after: position },
+    { before: position },
+    { around: position },
+  ];
+  for (const [at, place] of places.entries()) {
+    for (const kind of [undefined, 'ERROR'] as const) {
+      const request = { ...execution, kind, place, limit: 25, mostBytes: 1e6 };
+      const { archived: _sources, ...timeline } = await record.listTimeline('acme', request);
+      found[`timeline ${at} ${kind}`] = timeline;
+    }
+  }
+  return found;
+}
+
+async function allOf<Item, Place>(read: (after: Place | undefined) => Promise<Page<Item, Place>>): Promise<Item[]> {
+  const all: Item[] = [];
+  let after: Place | undefined;
+  do {
+    const page = await read(after);
+    all.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return all;
+}
