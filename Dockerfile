@@ -21,7 +21,7 @@ FROM scratch AS exec
 ARG TARGETARCH
 COPY LICENSE /
 COPY .cache/runledger/linux-${TARGETARCH} /usr/local/bin/runledger
-ARG VERSION=0.1.0
+ARG VERSION=development
 LABEL org.opencontainers.image.title="Runledger exec" \
       org.opencontainers.image.description="The command runledger: reports the runs of jobs, and reads the record." \
       org.opencontainers.image.source="https://github.com/runledger/runledger" \
@@ -39,7 +39,7 @@ COPY package.json LICENSE ./
 COPY internal internal
 COPY cmd cmd
 RUN ln -s /app/cmd/admin/main.ts /usr/local/bin/runledger-admin
-ARG VERSION=0.1.0
+ARG VERSION=development
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Runledger" \
       org.opencontainers.image.description="Execution event tracking: automations report their runs, Runledger keeps the record and counts the outcome." \

@@ -6,7 +6,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 # Go's own archive installs there.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/local/go/bin
 
-.PHONY: help run demo command commands packages test test-command test-clients test-cluster test-node test-fault soak bench capacity check docs format schema screenshots
+.PHONY: help run demo command commands packages test test-command test-clients test-cluster test-node test-fault soak bench capacity check docs format schema screenshots version
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -121,6 +121,9 @@ schema: $(PACKAGES) ## After a migration: write the schema dump that a test comp
 screenshots: $(PACKAGES) ## Take the pictures of the console in README.md, from the record of a demo fleet
 	@deploy/install.sh postgres chromium
 	@$(NODE) test/support/screenshots.ts
+
+version: $(PACKAGES) ## Write VERSION= into every file that names Runledger's version
+	@$(NODE) test/support/version.ts $(VERSION)
 
 format: $(PACKAGES) ## Format the source
 	@prettier --write --log-level warn .
