@@ -14,7 +14,9 @@ const files = [
 
 /** What stands before Runledger's own version: in images, archives, the chart and the package. */
 const before = [
-  String.raw`ghcr\.io\/runledger\/(?:[\w-]+\/)*[\w-]+:`,
+  String.raw`\brunledger\/(?:[\w-]+\/)*[\w-]+:`,
+  String.raw`refs\/tags\/v`,
+  String.raw`\.cache\/release\/`,
   String.raw`RUNLEDGER_VERSION:-`,
   String.raw`\brunledger[-_]`,
   String.raw`--version `,
@@ -22,7 +24,7 @@ const before = [
   String.raw`^\{\s+"name": "runledger",\s+"version": "`,
   String.raw`^\s+"": \{\s+"name": "runledger",\s+"version": "`,
 ].join('|');
-const stated = new RegExp(String.raw`(?<=${before})\d+\.\d+\.\d+(?:-[\w.]+)?`, 'gm');
+const stated = new RegExp(String.raw`(?<=${before})\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[\w.]*)?`, 'gm');
 
 /** The version of this tree: that of package.json. */
 export async function ownVersion(): Promise<string> {
