@@ -255,7 +255,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     );
     const kept = left.filter((object) => !existing.includes(object)).map((object) => object.replace(/pvc-.*/, 'pvc'));
     expect(kept).to.deep.equal([
-      'APIService /v1alpha1.runledger.dev',
+      'APIService /v1beta1.runledger.dev',
       'CustomResourceDefinition /automations.runledger.dev',
       'CustomResourceDefinition /channels.runledger.dev',
       'Namespace /runledger-tokens',

@@ -75,7 +75,7 @@ apiVersion: v1
 kind: Namespace
 metadata: { name: ${organization}, labels: { runledger.dev/organization: ${organization} } }
 ---
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Automation
 metadata: { name: nightly, namespace: ${organization} }
 spec: { automationId: ${automation}, expect: { every: 1h } }
