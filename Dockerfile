@@ -4,16 +4,6 @@
 # (deploy/examples/cronjob.yaml).
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
-FROM ${NODE_IMAGE} AS dependencies
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-# Installs production packages without install scripts. Deletes type declarations, source maps,
-# documents and other systems' binaries; keeps licences.
-RUN npm ci --omit=dev --ignore-scripts \
-    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
-                                    -o -path '*/prebuilds/darwin-*' -o -path '*/prebuilds/win32-*' \
-                                    -o -name '*.md' -not -iname 'licen*' -not -iname 'notice*' \) -delete
-
 # The command alone, as `make commands` builds it. `runledger install FOLDER` copies it into a
 # volume, `COPY --from` into another image. It trusts the certificates of the image it runs in, or
 # of RUNLEDGER_CA_FILE.
@@ -29,6 +19,16 @@ LABEL org.opencontainers.image.title="Runledger exec" \
       org.opencontainers.image.version="${VERSION}"
 USER 10001:10001
 ENTRYPOINT ["/usr/local/bin/runledger"]
+
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Installs production packages without install scripts. Deletes type declarations, source maps,
+# documents and other systems' binaries; keeps licences.
+RUN npm ci --omit=dev --ignore-scripts \
+    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
+                                    -o -path '*/prebuilds/darwin-*' -o -path '*/prebuilds/win32-*' \
+                                    -o -name '*.md' -not -iname 'licen*' -not -iname 'notice*' \) -delete
 
 FROM ${NODE_IMAGE}
 # Remove npm and yarn: less to patch.

@@ -4,7 +4,8 @@
 #   build.sh VERSION FOLDER [PART…]
 # Parts, in this order: command images chart sboms bundle sums. All of them unless some are named.
 # IMAGES is a folder of images that were built before. ARCHITECTURES are those of Runledger's image,
-# and BASE is the image below it: by default that of the Dockerfile, pulled by its digest.
+# and BASE is the image below it, such as docker-archive:FILE: by default that of the Dockerfile,
+# pulled by its digest.
 set -euo pipefail
 version=$1 out=$(realpath -m "$2")
 shift 2
@@ -12,6 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 repository=$(cd "$here/../.." && pwd)
 export PATH=$repository/node_modules/.bin:$PATH:/usr/local/go/bin
 architectures=${ARCHITECTURES:-amd64 arm64}
+BASE=${BASE:-}
 images=${IMAGES:-$out}
 own=$(node -p "require('$repository/package.json').version")
 [ "$version" = "$own" ] || { echo "build.sh: package.json is of $own: make version VERSION=$version, and commit" >&2; exit 2; }
@@ -24,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out" "$work/source"
 # The commit, and nothing else that lies in the folder.
-git -C "$repository" archive HEAD | tar -x -C "$work/source"
+git -C "$repository" -c tar.umask=0022 archive HEAD | tar -x -C "$work/source"
 cd "$work/source"
 
 # ARCHIVE FILE…: the files, relative to the current folder.
@@ -43,22 +45,20 @@ command_() {
 # An index of both architectures, each for itself, as an archive of its OCI layout.
 images_() {
   "$here/../install.sh" buildah >&2
-  local target architecture image base=${BASE:-}
+  local target architecture image
   buildah() { command buildah --root "$work/store" --runroot "$work/run" "$@"; }
   trap 'buildah rm --all > /dev/null 2>&1; buildah rmi --all --force > /dev/null 2>&1; rm -rf "$work"' EXIT
   . "$here/npm-access.sh" "$work"
   [ -e .cache/runledger/linux-amd64 ] || make --no-print-directory commands VERSION="$version"
   for target in runledger exec; do
-    buildah manifest create "$target" > /dev/null
     [ "$target" = runledger ] || architectures='amd64 arm64'
     for architecture in $architectures; do
       image=()
-      [ -z "$base" ] || image=(--build-arg "NODE_IMAGE=$(buildah pull --quiet "$base")")
+      [ -z "$BASE" ] || image=(--build-arg "NODE_IMAGE=$(buildah pull --quiet "$BASE")")
       [ "$target" = runledger ] || image+=(--target exec)
       buildah bud --quiet --platform "linux/$architecture" --timestamp "$SOURCE_DATE_EPOCH" --network host --isolation chroot \
         "${access[@]}" "${image[@]}" --build-arg "VERSION=$version" --build-arg "REVISION=$commit" \
-        --tag "$target-$architecture" . > /dev/null
-      buildah manifest add "$target" "$target-$architecture" > /dev/null
+        --manifest "$target" . > /dev/null
     done
     buildah manifest push --quiet --all --format oci "$target" "oci:$work/$target:ghcr.io/runledger/$target:$version" > /dev/null
     (cd "$work/$target" && archive "$out/$(name "image-$target").tar" -- *)
@@ -94,7 +94,7 @@ bundle_() {
 # The provenance of every file, and the checksums of all.
 sums_() {
   rm -f "$out/SHA256SUMS" "$out/$(name provenance).intoto.json"
-  node "$here/provenance.ts" "$version" "$commit" "$out" > "$work/provenance"
+  node "$here/provenance.ts" "$version" "$commit" "$out" "${BASE#*:}" > "$work/provenance"
   cp "$work/provenance" "$out/$(name provenance).intoto.json"
   (cd "$out" && sha256sum -- runledger-* > "$work/sums" && cp "$work/sums" SHA256SUMS)
 }

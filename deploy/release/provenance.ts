@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-const [, , version = '', commit = '', folder = ''] = process.argv;
+const [, , version = '', commit = '', folder = '', baseFile = ''] = process.argv;
 const source = 'https://github.com/runledger/runledger';
 
 async function digestOf(file: string): Promise<string> {
@@ -13,8 +13,9 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The image below Runledger's own, as the Dockerfile pins it. */
+/** The image below Runledger's own: as the Dockerfile pins it, or a file in its place. */
 async function base(): Promise<object> {
+  if (baseFile !== '') return { uri: `file:${basename(baseFile)}`, digest: { sha256: await digestOf(baseFile) } };
   const [, uri = '', sha256 = ''] =
     /^ARG NODE_IMAGE=(\S+)@sha256:(\w+)$/m.exec(await readFile('Dockerfile', 'utf8')) ?? [];
   return { uri: `docker://${uri}`, digest: { sha256 } };
