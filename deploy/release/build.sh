@@ -68,12 +68,7 @@ images_() {
 # IMAGE: the digest of its index.
 digest() { tar -xOf "$images/$(name "image-$1").tar" index.json | node -p "JSON.parse(require('node:fs').readFileSync(0)).manifests[0].digest"; }
 
-# The chart, which names the image by its digest.
-chart_() {
-  local chart=$work/source/charts/runledger
-  echo "ghcr.io/runledger/runledger:$version: $(digest runledger)" >> "$chart/files/digests.yaml"
-  (cd charts && archive - --exclude=runledger/ci --exclude=.helmignore runledger | gzip -n -9 > "$out/runledger-$version.tgz")
-}
+chart_() { "$here/chart.sh" charts/runledger "ghcr.io/runledger/runledger:$version" "$(digest runledger)" "$out/runledger-$version.tgz"; }
 
 sboms_() {
   npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only | node "$here/sbom.ts" > "$out/$(name image).cdx.json"
