@@ -13,7 +13,8 @@ how=(--yes)
 if [ -n "${KEY:-}" ]; then
   # No service takes part: the public key proves the signature.
   echo '{"mediaType": "application/vnd.dev.sigstore.signingconfig.v0.2+json"}' > "$work/services.json"
-  how+=(--key "$KEY" --signing-config "$work/services.json")
+  echo '{"mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1"}' > "$work/root.json"
+  how+=(--key "$KEY" --signing-config "$work/services.json" --trusted-root "$work/root.json")
 fi
 
 for image in runledger exec; do
@@ -29,7 +30,7 @@ done
 
 # `helm push` takes the time of the file into the manifest.
 touch -d "@$(git -C "$here" log -1 --format=%ct)" "$out/runledger-$version.tgz"
-helm push "$out/runledger-$version.tgz" "oci://$registry/charts" ${PLAIN_HTTP:+--plain-http} 2> "$work/push"
+helm push "$out/runledger-$version.tgz" "oci://$registry/charts" ${PLAIN_HTTP:+--plain-http} > "$work/push" 2>&1
 digest=$(sed -n 's/^Digest: //p' "$work/push")
 "$cosign" sign "${how[@]}" "$registry/charts/runledger@$digest"
 "$cosign" sign-blob "${how[@]}" --bundle "$out/SHA256SUMS.sigstore.json" "$out/SHA256SUMS" > /dev/null
