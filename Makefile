@@ -61,7 +61,7 @@ manual: command
 	@deploy/release/manual.sh .cache/runledger/runledger .cache/runledger/manual
 
 packages: .cache/runledger/linux-amd64 .cache/runledger/linux-arm64 manual ## Make .deb and .rpm of it (VERSION=)
-	@nfpm=$$(deploy/release/tool.sh nfpm); for arch in amd64 arm64; do for kind in deb rpm; do \
+	@set -e; nfpm=$$(deploy/release/tool.sh nfpm); for arch in amd64 arm64; do for kind in deb rpm; do \
 	  GOARCH=$$arch VERSION=$(patsubst development,0.0.0,$(VERSION)) $$nfpm package \
 	    --config cmd/runledger/package.yaml --packager $$kind --target .cache/runledger/runledger-$$arch.$$kind >/dev/null; \
 	done; done

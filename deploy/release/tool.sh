@@ -3,7 +3,7 @@
 #   tool.sh nfpm|crane|cosign|cyclonedx-gomod
 set -eu
 case "$1" in
-  nfpm) package=github.com/goreleaser/nfpm/v2/cmd/nfpm version=v2.48.0 ;;
+  nfpm) package=github.com/goreleaser/nfpm/v2/cmd/nfpm version=v2.45.0 ;;
   crane) package=github.com/google/go-containerregistry/cmd/crane version=v0.22.1 ;;
   cosign) package=github.com/sigstore/cosign/v3/cmd/cosign version=v3.1.3 ;;
   cyclonedx-gomod) package=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod version=v1.10.0 ;;
