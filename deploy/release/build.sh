@@ -71,7 +71,7 @@ digest() { tar -xOf "$images/$(name "image-$1").tar" index.json | node -p "JSON.
 chart_() { "$here/chart.sh" charts/runledger "ghcr.io/runledger/runledger:$version" "$(digest runledger)" "$out/runledger-$version.tgz"; }
 
 sboms_() {
-  npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only | node "$here/sbom.ts" > "$out/$(name image).cdx.json"
+  npm sbom --sbom-format=cyclonedx --package-lock-only | node "$here/sbom.ts" > "$out/$(name image).cdx.json"
   "$("$here/tool.sh" cyclonedx-gomod)" bin -json -std -noserial -version "$version" "$out/$(name linux-amd64)" \
     | node "$here/sbom.ts" > "$out/$(name command).cdx.json"
 }
