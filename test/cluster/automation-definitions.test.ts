@@ -11,7 +11,7 @@ import { established } from '../support/cluster/optional-apis.ts';
 import { Release } from '../support/cluster/release.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { findKubectl } from '../support/helm-binaries.ts';
-import type { Manifest } from '../support/helm-manifests.ts';
+import { objectOf, type Manifest } from '../support/helm-manifests.ts';
 import { chart, render, repository } from '../support/helm.ts';
 import { until } from '../support/until.ts';
 
@@ -221,12 +221,13 @@ describe('definitions of Automation and Channel in a real API server', () => {
     const { admin } = sharedCluster();
     // A copy in a group of its own: a stored version cannot be taken back.
     const group = `next-${randomBytes(4).toString('hex')}.runledger.dev`;
-    const [shipped] = await render(['--show-only', 'templates/crds/automations.yaml']);
-    const [version] = (shipped?.['spec'] as { versions: Record<string, unknown>[] }).versions;
+    const rendered = await render(['--show-only', 'templates/crds/automations.yaml']);
+    const shipped = objectOf(rendered, 'CustomResourceDefinition', 'automations.runledger.dev');
+    const [version] = (shipped['spec'] as { versions: Record<string, unknown>[] }).versions;
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/automations.${group}`;
     const define = (...versions: object[]): Promise<{ status: number; text: string }> =>
       admin.call('PATCH', path, { spec: { versions } });
-    const spec = { ...(shipped?.['spec'] as object), group };
+    const spec = { ...(shipped['spec'] as object), group };
     await admin.must('POST', dirname(path), { ...shipped, metadata: { name: `automations.${group}` }, spec });
     await established(admin, `automations.${group}`);
     const at = (served: string): string => `/apis/${group}/${served}/namespaces/${namespace}/automations`;
