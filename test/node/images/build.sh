@@ -30,20 +30,14 @@ program() {
   done_with "$1"
 }
 
-# NAME [FORMAT]: into the archive of that name, if it is not there. `oci` is as in a release.
+# NAME: into the archive of that name, if it is not there.
 archive() {
-  local file state
+  local file
   file=$out/$(basename "${1%:*}").tar
-  state="${2:+$2 }$(buildah images --quiet --no-trunc "$1")"
-  [ -e "$file.of" ] && [ "$(cat "$file.of")" = "$state" ] && return
-  rm -rf "$file" "$work/layout"
-  if [ "${2:-}" = oci ]; then
-    buildah push --quiet "$1" "oci:$work/layout:$1"
-    tar -cf "$file" -C "$work/layout" index.json oci-layout blobs
-  else
-    buildah push --quiet "$1" "docker-archive:$file:$1"
-  fi
-  echo "$state" > "$file.of"
+  [ -e "$file.of" ] && [ "$(cat "$file.of")" = "$(buildah images --quiet --no-trunc "$1")" ] && return
+  rm -f "$file"
+  buildah push --quiet "$1" "docker-archive:$file:$1"
+  buildah images --quiet --no-trunc "$1" > "$file.of"
 }
 
 . "$repository/deploy/release/npm-access.sh" "$work"
@@ -56,7 +50,7 @@ dockerfile() {
     buildah bud --quiet --pull-never --network host --isolation chroot --layers "${access[@]}" --build-arg "NODE_IMAGE=$base" $2 --tag "$1" "$repository" > /dev/null
     done_with "$1"
   }
-  archive "$1" oci
+  archive "$1"
 }
 own=$(value image.repository):$(sed -n 's/^appVersion: *//p' "$repository/charts/runledger/Chart.yaml" | tr -d "\"'")
 dockerfile "$own" '' 'package.json package-lock.json .npmrc internal cmd'

@@ -43,14 +43,7 @@ unshare --mount --propagation private bash -c '
   trap "kill $daemon; wait" EXIT
   until [ -S "$run/sock" ]; do kill -0 $daemon; sleep 0.05; done
   images() { ctr -a "$run/sock" -n k8s.io images "$@" > /dev/null; }
-  for archive; do
-    name=$(basename "$archive" .tar)
-    # As docs/operate/air-gap.md has it.
-    case $name in
-      runledger | exec) images import --digests --base-name "ghcr.io/runledger/$name" "$archive" ;;
-      *) images import "$archive" ;;
-    esac
-  done
+  for archive; do images import "$archive"; done
   while read -r name digest; do images tag --force "$name" "${name%:*}@$digest"; done <<< "$digests"
   # --sync also removes the layers that no image has any more.
   read -r some < <(ctr -a "$run/sock" -n k8s.io images ls -q)

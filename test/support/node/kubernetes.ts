@@ -9,8 +9,7 @@ import { findBinaries } from '../cluster/binaries.ts';
 import { KubernetesClient } from '../cluster/kubernetes-client.ts';
 import type { RowSource } from '../fault/audit.ts';
 import { findHelm, findKubectl } from '../helm-binaries.ts';
-import { chart, helm, repository } from '../helm.ts';
-import { ownVersion } from '../version.ts';
+import { helm, repository } from '../helm.ts';
 
 const scripts = join(repository, 'test/node');
 
@@ -114,16 +113,6 @@ export class Kubernetes {
   /** The address of a node, for callers outside of the cluster: `n1` or `n2`. */
   addressOf(node: string): string {
     return `${this.#subnet}.${10 + Number(node.slice(1))}`;
-  }
-
-  /** The chart as a release packs it: it names the image of the nodes by the digest. */
-  async chart(): Promise<string> {
-    const packed = join(this.#folder, 'chart.tgz');
-    const { stdout } = await promisify(execFile)('tar', ['-xOf', this.imageArchive('runledger'), 'index.json']);
-    const [image] = (JSON.parse(stdout) as { manifests: [{ digest: string }] }).manifests;
-    const name = `ghcr.io/runledger/runledger:${await ownVersion()}`;
-    await promisify(execFile)(join(repository, 'deploy/release/chart.sh'), [chart, name, image.digest, packed]);
-    return packed;
   }
 
   /** The file that the nodes have an image from, by the last part of its name. */

@@ -10,6 +10,7 @@ import { audit, flawless, type RowSource } from '../fault/audit.ts';
 import type { Balancer } from '../fault/balancer.ts';
 import type { Ledger, Sample } from '../fault/ledger.ts';
 import { Load } from '../fault/load.ts';
+import { chart } from '../helm.ts';
 import { logKey } from '../sealed-ledger.ts';
 import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
@@ -43,7 +44,6 @@ export interface Reporting {
 export class LoadedRelease {
   readonly namespace = 'runledger';
   readonly #kubernetes: Kubernetes;
-  readonly #chart: string;
   readonly #certificates: Record<keyof typeof hosts, KeyPair>;
   readonly #tokens = { events: createToken(), record: createToken() };
   static #shared?: Promise<LoadedRelease>;
@@ -52,9 +52,8 @@ export class LoadedRelease {
   #loads = 0;
   #pods = 0;
 
-  private constructor(kubernetes: Kubernetes, chart: string, certificates: Record<keyof typeof hosts, KeyPair>) {
+  private constructor(kubernetes: Kubernetes, certificates: Record<keyof typeof hosts, KeyPair>) {
     this.#kubernetes = kubernetes;
-    this.#chart = chart;
     this.#certificates = certificates;
   }
 
@@ -66,7 +65,7 @@ export class LoadedRelease {
   /** Installs it; resolves when the Gateway leads to ingest. */
   static async #install(kubernetes: Kubernetes): Promise<LoadedRelease> {
     const certificates = { events: await createKeyPair(hosts.events), record: await createKeyPair(hosts.record) };
-    const release = new LoadedRelease(kubernetes, await kubernetes.chart(), certificates);
+    const release = new LoadedRelease(kubernetes, certificates);
     const { namespace } = release;
     await kubernetes.apply(...release.#objects());
     const folder = await mkdtemp(join(tmpdir(), 'runledger-release-'));
@@ -87,7 +86,7 @@ config: { ledgerKeySecret: runledger-ledger-key }`,
 
   /** Of `helm install` and `helm upgrade`; takes over resource definitions of another release. */
   get arguments(): string[] {
-    return ['runledger', this.#chart, '--namespace', this.namespace, '--take-ownership', '--wait', '--timeout', '120s'];
+    return ['runledger', chart, '--namespace', this.namespace, '--take-ownership', '--wait', '--timeout', '120s'];
   }
 
   #objects(): object[] {
