@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -91,6 +91,10 @@ describe('a release', function () {
       environment = { ...environment, PATH: `${dirname(cosign)}:${environment['PATH']}`, COSIGN_PASSWORD: 'x' };
       await run(cosign, 'generate-key-pair', '--output-key-prefix', join(work, 'own'));
       await run(cosign, 'generate-key-pair', '--output-key-prefix', join(work, 'other'));
+      for (const name of ['runledger', 'exec']) {
+        const image = `runledger-${version}-image-${name}.tar`;
+        await copyFile(join(work, image), join(files, image));
+      }
       const published = { KEY: join(work, 'own.key'), PLAIN_HTTP: '1' };
       await promisify(execFile)(join(scripts, 'publish.sh'), [version, files, `${address}/runledger`], {
         env: { ...environment, ...published },
@@ -121,7 +125,8 @@ describe('a release', function () {
         /no matching signatures|invalid signature|failed to verify/i,
       );
       await appendFile(join(files, `runledger-${version}-linux-amd64`), 'x');
-      expect(await verify('own').then(String, String)).to.include(`runledger-${version}-linux-amd64: FAILED`);
+      const refused = await verify('own').catch((error: unknown) => (error as { stdout: string }).stdout);
+      expect(refused).to.include(`runledger-${version}-linux-amd64: FAILED`);
     } finally {
       await registry.kill('SIGTERM');
     }
