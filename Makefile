@@ -6,7 +6,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 # Go's own archive installs there.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/local/go/bin
 
-.PHONY: help run demo command commands packages test test-command test-clients test-cluster test-node test-fault test-citus soak bench capacity check docs format schema screenshots
+.PHONY: help run demo command commands manual packages release test test-command test-clients test-cluster test-node test-fault test-citus soak bench capacity check docs format schema screenshots version
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -47,7 +47,7 @@ SOURCES_OF_COMMAND := $(wildcard cmd/runledger/*.go cmd/runledger/*.s cmd/runled
 .cache/runledger/%: $(SOURCES_OF_COMMAND)
 	@deploy/install.sh go
 	@cd cmd/runledger && GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$(basename $*))) CGO_ENABLED=0 \
-	  go build -trimpath -ldflags="-s -w -X main.version=$(VERSION) $(if $(filter linux-%,$*),-E entry)" -o "$(CURDIR)/$@" .
+	  go build -trimpath -buildvcs=false -ldflags="-s -w -X main.version=$(VERSION) $(if $(filter linux-%,$*),-E entry)" -o "$(CURDIR)/$@" .
 
 commands: $(addprefix .cache/runledger/,$(SYSTEMS)) ## Build the command `runledger` for each system, into .cache/runledger (needs Go)
 
@@ -57,16 +57,17 @@ command: .cache/runledger/runledger ## Build the command `runledger` for this sy
 	@$(MAKE) --no-print-directory .cache/runledger/$$(go env GOOS)-$$(go env GOARCH)
 	@ln -f .cache/runledger/$$(go env GOOS)-$$(go env GOARCH) $@
 
-# Kept for the next time: it takes a minute to build.
-NFPM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/runledger/nfpm-2.41.3
-packages: .cache/runledger/linux-amd64 .cache/runledger/linux-arm64 $(NFPM)/nfpm ## Make .deb and .rpm of it (VERSION=)
-	@for arch in amd64 arm64; do for kind in deb rpm; do \
-	  GOARCH=$$arch VERSION=$(patsubst development,0.0.0,$(VERSION)) $(NFPM)/nfpm package \
+manual: command
+	@deploy/release/manual.sh .cache/runledger/runledger .cache/runledger/manual
+
+packages: .cache/runledger/linux-amd64 .cache/runledger/linux-arm64 manual ## Make .deb and .rpm of it (VERSION=)
+	@set -e; nfpm=$$(deploy/release/tool.sh nfpm); for arch in amd64 arm64; do for kind in deb rpm; do \
+	  GOARCH=$$arch VERSION=$(patsubst development,0.0.0,$(VERSION)) $$nfpm package \
 	    --config cmd/runledger/package.yaml --packager $$kind --target .cache/runledger/runledger-$$arch.$$kind >/dev/null; \
 	done; done
-$(NFPM)/nfpm:
-	@deploy/install.sh go
-	@GOBIN=$(NFPM) GOFLAGS= CGO_ENABLED=0 go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.41.3
+
+release: $(PACKAGES) ## Build every file of the release VERSION= from the last commit, into .cache/release
+	@deploy/release/build.sh $(VERSION) .cache/release/$(VERSION)
 
 test-command: $(PACKAGES) command ## The command `runledger` beside the jobs it reports, and under faults (needs Go)
 	@deploy/install.sh redis postgres
@@ -128,6 +129,9 @@ schema: $(PACKAGES) ## After a migration: write the schema dump that a test comp
 screenshots: $(PACKAGES) ## Take the pictures of the console in README.md, from the record of a demo fleet
 	@deploy/install.sh postgres chromium
 	@$(NODE) test/support/screenshots.ts
+
+version: $(PACKAGES) ## Write VERSION= into every file that names Runledger's version
+	@$(NODE) test/support/version.ts $(VERSION)
 
 format: $(PACKAGES) ## Format the source
 	@prettier --write --log-level warn .

@@ -52,7 +52,7 @@ export async function declare(
   if (!text.startsWith(replaceable)) return false;
   const manifests = automations.map(
     ({ id, name, expect }) => `---
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Automation
 metadata: { name: ${name}, namespace: demo }
 spec: { automationId: ${id}, displayName: ${name}, owner: demo, expect: ${expect} }
@@ -60,7 +60,7 @@ spec: { automationId: ${id}, displayName: ${name}, owner: demo, expect: ${expect
   );
   const names = fleet.map(
     ({ id, name }, index) => `---
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Automation
 metadata: { name: demo-${index + 1}, namespace: demo }
 spec: { automationId: ${id}, displayName: ${JSON.stringify(name)}, owner: demo }

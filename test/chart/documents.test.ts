@@ -1,7 +1,8 @@
-import { glob, readFile } from 'node:fs/promises';
+import { access, glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { contentOf } from '../../internal/controller/declarations/file-content.ts';
 import { render, repository } from '../support/helm.ts';
 import { environmentOf, objectOf, specOf, thePod } from '../support/helm-manifests.ts';
 
@@ -32,6 +33,29 @@ describe('chart and deploy, documents', () => {
       found.push(...[...comments, ...curls].map((line) => `${file}: ${line}`));
     }
     expect(found).to.deep.equal([]);
+  });
+
+  it('tell Artifact Hub of the definitions, of examples that they accept, and of pictures in this repository', async () => {
+    const text = await readFile(join(repository, 'charts/runledger/Chart.yaml'), 'utf8');
+    const { annotations } = parse(text) as { annotations: Record<string, string> };
+    const told = (name: string): unknown => parse(annotations[`artifacthub.io/${name}`] ?? '');
+    const definitions = (await render(['--show-only', 'templates/crds/*.yaml'])).map(({ metadata, ...definition }) => {
+      const { names, versions } = definition['spec'] as { names: { kind: string }; versions: { name: string }[] };
+      return { name: metadata.name, kind: names.kind, version: versions[0]?.name };
+    });
+    const crds = told('crds') as ((typeof definitions)[number] & { description: string })[];
+    expect(crds.map(({ name, kind, version }) => ({ name, kind, version }))).to.deep.equal(definitions);
+    // In a namespace with the label of an organization, as the examples of deploy/examples.
+    const examples = told('crdsExamples') as object[];
+    const [namespace] = (await readFile(join(repository, 'deploy/examples/automations.yaml'), 'utf8')).split('---\n');
+    const file = [namespace, ...examples.map((one) => stringify(one))].join('---\n');
+    const { acceptances } = contentOf(file, 'automations.yaml');
+    expect(acceptances.map(({ accepted }) => accepted)).to.deep.equal([true, true]);
+    const own =
+      /https:\/\/(?:raw\.githubusercontent\.com\/runledger\/runledger\/main|github\.com\/runledger\/runledger\/tree\/main)\/(\S+)/g;
+    const paths = [...text.matchAll(own)].map(([, path = '']) => path);
+    expect(paths).to.have.length.above(5);
+    await Promise.all(paths.map((path) => access(join(repository, path))));
   });
 
   it('restart every pod that uses the password of Redis', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { render, renderWith } from '../support/helm.ts';
 import { environment, podsOf, specOf, theContainer, thePod } from '../support/helm-manifests.ts';
+import { ownVersion } from '../support/version.ts';
 
 describe('chart, workloads', () => {
   const values = [
@@ -97,7 +98,7 @@ describe('chart, workloads', () => {
   it('mirrors every image from one registry, and pins by digest', async () => {
     const manifests = await renderWith('global.imageRegistry=mirror.example.com/hub');
     const image = (name: string): string => theContainer(manifests, name).image;
-    expect(image('runledger-ingest')).to.equal('mirror.example.com/hub/runledger/runledger:0.1.0');
+    expect(image('runledger-ingest')).to.equal(`mirror.example.com/hub/runledger/runledger:${await ownVersion()}`);
     expect(image('runledger-redis')).to.match(/^mirror\.example\.com\/hub\/valkey\/valkey:/);
     expect(image('runledger-postgresql')).to.match(/^mirror\.example\.com\/hub\/library\/postgres:/);
   });

@@ -2,16 +2,17 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
+import { established } from '../support/cluster/optional-apis.ts';
 import { Release } from '../support/cluster/release.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { findKubectl } from '../support/helm-binaries.ts';
-import type { Manifest } from '../support/helm-manifests.ts';
-import { chart, repository } from '../support/helm.ts';
+import { objectOf, type Manifest } from '../support/helm-manifests.ts';
+import { chart, render, repository } from '../support/helm.ts';
 import { until } from '../support/until.ts';
 
 type Spec = Record<string, unknown>;
@@ -101,12 +102,12 @@ describe('definitions of Automation and Channel in a real API server', () => {
   });
 
   const collection = (kind: string): string =>
-    `/apis/runledger.dev/v1alpha1/namespaces/${namespace}/${kind.toLowerCase()}s`;
+    `/apis/runledger.dev/v1beta1/namespaces/${namespace}/${kind.toLowerCase()}s`;
 
   /** The answer of the API server to a new resource. Without a spec's field it is undefined. */
   const create = (kind: string, spec: Spec, name = 'a') =>
     sharedCluster().admin.call('POST', `${collection(kind)}?fieldValidation=Strict`, {
-      apiVersion: 'runledger.dev/v1alpha1',
+      apiVersion: 'runledger.dev/v1beta1',
       kind,
       metadata: { name },
       spec,
@@ -120,7 +121,7 @@ describe('definitions of Automation and Channel in a real API server', () => {
   it('accept the examples', async () => {
     const text = await readFile(join(repository, 'deploy/examples/automations.yaml'), 'utf8');
     const examples = parseAllDocuments(text).map((document) => document.toJS() as Manifest & { spec: Spec });
-    const own = examples.filter(({ apiVersion }) => apiVersion === 'runledger.dev/v1alpha1');
+    const own = examples.filter(({ apiVersion }) => apiVersion === 'runledger.dev/v1beta1');
     expect(own.map(({ kind }) => kind)).to.deep.equal([
       'Automation',
       'Automation',
@@ -172,7 +173,7 @@ describe('definitions of Automation and Channel in a real API server', () => {
     const { status, body } = await create('Automation', { automationId, organization: 'globex' });
     expect([status, body['message']]).to.deep.equal([
       400,
-      'Automation in version "v1alpha1" cannot be handled as a Automation: strict decoding error: unknown field "spec.organization"',
+      'Automation in version "v1beta1" cannot be handled as a Automation: strict decoding error: unknown field "spec.organization"',
     ]);
   });
 
@@ -214,6 +215,64 @@ describe('definitions of Automation and Channel in a real API server', () => {
     const { status } = await sharedCluster().admin.call('GET', `${collection('Automation')}/a`);
     expect(status).to.equal(200);
     await rm(older, { recursive: true });
+  });
+
+  it('move to a next version of the resource by the documented lines, and lose nothing on the way', async () => {
+    const { admin } = sharedCluster();
+    // A copy in a group of its own: a stored version cannot be taken back.
+    const group = `next-${randomBytes(4).toString('hex')}.runledger.dev`;
+    const rendered = await render(['--show-only', 'templates/crds/automations.yaml']);
+    const shipped = objectOf(rendered, 'CustomResourceDefinition', 'automations.runledger.dev');
+    const [version] = (shipped['spec'] as { versions: Record<string, unknown>[] }).versions;
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/automations.${group}`;
+    const define = (...versions: object[]): Promise<{ status: number; text: string }> =>
+      admin.call('PATCH', path, { spec: { versions } });
+    const spec = { ...(shipped['spec'] as object), group };
+    await admin.must('POST', dirname(path), { ...shipped, metadata: { name: `automations.${group}` }, spec });
+    await established(admin, `automations.${group}`);
+    const at = (served: string): string => `/apis/${group}/${served}/namespaces/${namespace}/automations`;
+    const declared = { ...suspended, tags: ['night'], expect: { every: '1h', failures: { count: 3, within: '6h' } } };
+    const make = (served: string, name: string): Promise<unknown> =>
+      admin.must('POST', at(served), {
+        apiVersion: `${group}/${served}`,
+        kind: 'Automation',
+        metadata: { name },
+        spec: declared,
+      });
+    /** Once the API server has opened the storage of its new versions, which 429 tells. */
+    const listed = (served: string): Promise<{ apiVersion: string; spec: object }[]> =>
+      until(`${served} is served`, async () => {
+        const { status, body } = await admin.call('GET', at(served));
+        return status === 200 ? (body['items'] as { apiVersion: string; spec: object }[]) : undefined;
+      });
+    await make('v1beta1', 'older');
+
+    // The next release stores v1, and still serves v1beta1: to controllers of this one, too.
+    await define({ ...version, name: 'v1', storage: true }, { ...version, storage: false });
+    await listed('v1');
+    await make('v1', 'newer');
+    for (const served of ['v1beta1', 'v1']) {
+      const items = await listed(served);
+      const expected = { apiVersion: `${group}/${served}`, spec: declared };
+      expect(items.map(({ apiVersion, spec }) => ({ apiVersion, spec }))).to.deep.equal([expected, expected]);
+    }
+
+    // The one after drops v1beta1. The API server refuses that while resources may be stored in it.
+    const early = await define({ ...version, name: 'v1', storage: true });
+    expect(early.text).to.include('must remain in spec.versions until a storage migration');
+    const page = await readFile(join(repository, 'docs/operate/upgrade.md'), 'utf8');
+    const [, lines = ''] = /```sh cluster\n(kubectl get automations[^`]*)```/.exec(page) ?? [];
+    const [automations = ''] = lines.split('\n\n');
+    await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', automations.replaceAll('runledger.dev', group)], {
+      env: {
+        ...process.env,
+        KUBECONFIG: release.kubeconfig,
+        PATH: `${dirname(await findKubectl())}:${process.env['PATH']}`,
+      },
+    });
+    expect((await define({ ...version, name: 'v1', storage: true })).status).to.equal(200);
+    expect((await listed('v1')).map(({ spec }) => spec)).to.deep.equal([declared, declared]);
+    await admin.must('DELETE', path);
   });
 
   it('are left out with crds.install=false', async () => {

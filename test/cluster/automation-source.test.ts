@@ -79,7 +79,7 @@ describe('automations of a real API server', () => {
     await declares(`${acme}/one acme`, `${globex}/one globex`);
     await label(null);
     await declares(`${acme}/one acme`);
-    await sharedCluster().admin.must('DELETE', `/apis/runledger.dev/v1alpha1/namespaces/${acme}/automations/one`);
+    await sharedCluster().admin.must('DELETE', `/apis/runledger.dev/v1beta1/namespaces/${acme}/automations/one`);
     await declares();
   });
 
@@ -167,7 +167,7 @@ describe('automations of a real API server', () => {
     expect(more).to.deep.equal([]);
     expect(event).to.deep.include({ type: 'Warning', reason: 'DuplicateAutomation' });
     expect(event?.involvedObject).to.include({ kind: 'Automation', name: 'a-younger' });
-    await sharedCluster().admin.must('DELETE', `/apis/runledger.dev/v1alpha1/namespaces/${acme}/automations/older`);
+    await sharedCluster().admin.must('DELETE', `/apis/runledger.dev/v1beta1/namespaces/${acme}/automations/older`);
     await declares(`${acme}/a-younger acme`);
   });
 

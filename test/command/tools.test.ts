@@ -32,11 +32,12 @@ describe('the sources of the command', () => {
     for (const name of names) expect((await stat(join(built, name))).size, name).to.be.below(10e6);
   }).timeout(300_000);
 
-  it('become a .deb and an .rpm, which hold the program and a spool that is closed to others', async () => {
+  it('become a .deb and an .rpm, which hold the program, its manual, and a spool that is closed to others', async () => {
     await run('make', ['packages'], { cwd: repository });
     const packaged = (name: string): string => join(repository, '.cache/runledger', name);
     const { stdout } = await run('dpkg-deb', ['--contents', packaged('runledger-arm64.deb')]);
     expect(stdout).to.match(/^-rwxr-xr-x root\/root .* \.\/usr\/bin\/runledger$/m);
+    expect(stdout).to.match(/^-rw-r--r-- root\/root .* \.\/usr\/share\/man\/man1\/runledger\.1\.gz$/m);
     expect(stdout).to.match(/^drwx------ root\/root .* \.\/var\/spool\/runledger\/$/m);
     const rpm = await readFile(packaged('runledger-amd64.rpm'));
     expect(rpm.subarray(0, 4).toString('hex')).to.equal('edabeedb');

@@ -34,7 +34,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
 
   it('answers 201 within 90 s, by the steps that its notes print', async () => {
     const began = performance.now();
-    steps = await stepsOf(await kubernetes.shell(await installation()));
+    steps = await stepsOf(await kubernetes.shell(await installation('charts/runledger')));
     const [wait = '', readTokens = '', register = '', readExecution = ''] = steps;
     const receipt = await kubernetes.shell([wait, readTokens, register].join('\n'));
     expect(receipt).to.include('"type_of_event":"START"');
@@ -255,7 +255,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     );
     const kept = left.filter((object) => !existing.includes(object)).map((object) => object.replace(/pvc-.*/, 'pvc'));
     expect(kept).to.deep.equal([
-      'APIService /v1alpha1.runledger.dev',
+      'APIService /v1beta1.runledger.dev',
       'CustomResourceDefinition /automations.runledger.dev',
       'CustomResourceDefinition /channels.runledger.dev',
       'Namespace /runledger-tokens',

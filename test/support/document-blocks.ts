@@ -17,6 +17,7 @@ export const marks: Readonly<Record<string, string>> = {
   demo: 'takes minutes: test/e2e/make-run-login.test.ts runs it',
   endless: 'does not end',
   cluster: 'needs a cluster: test/node and test/cluster install and use the chart',
+  release: 'needs a release in a registry: test/command/release.test.ts verifies one',
   example: 'has names, servers and files that only its reader has',
   install: 'changes the machine: test/command/tools.test.ts does the same',
   ledger: 'needs a log that began with `make run`, and changes an export by hand',

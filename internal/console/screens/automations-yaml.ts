@@ -32,7 +32,7 @@ function resourceOf({
 }: Declaration): object {
   const isOfConsole = namespace === consoleNamespace;
   return {
-    apiVersion: 'runledger.dev/v1alpha1',
+    apiVersion: 'runledger.dev/v1beta1',
     kind: 'Automation',
     metadata: { name, ...(!isOfConsole && { namespace }) },
     spec: {

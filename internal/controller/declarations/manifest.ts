@@ -1,7 +1,7 @@
 import { isOrganization } from '../../event/stored-text.ts';
 import type { KubernetesObject } from '../../cluster/object.ts';
 
-export const apiVersion = 'runledger.dev/v1alpha1';
+export const apiVersion = 'runledger.dev/v1beta1';
 
 /** The label on a namespace with the organization of its resources. */
 export const organizationLabel = 'runledger.dev/organization';

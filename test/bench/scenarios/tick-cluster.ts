@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts';
 import { startController, type Controller } from './tick-controller.ts';
 import { automations, idOf, organizations, seedRuns } from './tick-fleet.ts';
 
-const resources = '/apis/runledger.dev/v1alpha1';
+const resources = '/apis/runledger.dev/v1beta1';
 const expect = { schedule: '*/5 * * * *', grace: '10m', maxDuration: '45m', failures: { consecutive: 3 } };
 
 /** Requests of this process to the API server at once. */
@@ -83,7 +83,7 @@ async function prepare(cluster: Cluster): Promise<string> {
   await eachOf(automations, async (index) => {
     const number = index + 1;
     const manifest = {
-      apiVersion: 'runledger.dev/v1alpha1',
+      apiVersion: 'runledger.dev/v1beta1',
       kind: 'Automation',
       metadata: { name: `automation-${number}` },
       spec: { automationId: idOf(number), expect },

@@ -29,7 +29,7 @@ metadata: { name: org-${index}, labels: { runledger.dev/organization: org-${inde
   const resources = Array.from({ length: automations }, (_, index) => {
     const number = index + 1;
     return `
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Automation
 metadata: { name: automation-${number}, namespace: org-${number % organizations} }
 spec:

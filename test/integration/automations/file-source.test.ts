@@ -94,7 +94,7 @@ describe('declarations in a file', () => {
 
   for (const [text, complaint] of [
     ['kind: Pod', 'Pod is unknown; known are Automation, Channel, Namespace, Secret'],
-    ['kind: Automation\napiVersion: v1', 'Automation: apiVersion must be runledger.dev/v1alpha1'],
+    ['kind: Automation\napiVersion: v1', 'Automation: apiVersion must be runledger.dev/v1beta1'],
     ['kind: Secret\napiVersion: v1', 'a manifest of kind Secret has no metadata.name'],
     ['', 'no manifest in it'],
     ['- a', 'every document must be a Kubernetes manifest with a kind'],

@@ -12,44 +12,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 out=$cache/archives
 mkdir -p "$out"
+. "$here/base.sh"
 
-buildah() { command buildah --root "$cache/store" --runroot "$cache/run" "$@"; }
-
-# NAME CONTENT…: whether the image was made of that content before.
-made() {
-  local key=$cache/keys/${1//[\/:]/-}
-  mkdir -p "$cache/keys"
-  sum=$(printf '%s\n' "$@" | sha256sum)
-  [ -e "$key" ] && [ "$(cat "$key")" = "$sum" ] && buildah images --quiet "$1" > /dev/null 2>&1
-}
-# NAME CONTENT…: the same. Otherwise the image of that name goes.
-still() {
-  made "$@" && return
-  buildah rmi --force "$1" > /dev/null 2>&1 || true
-  return 1
-}
-# NAME: what was asked of `made` is made now.
-done_with() { echo "$sum" > "$cache/keys/${1//[\/:]/-}"; }
 value() { (cd "$repository/charts/runledger" && "$NODE" -e "
   const { parse } = require('$repository/node_modules/yaml');
   const values = parse(require('node:fs').readFileSync('values.yaml', 'utf8'));
   console.log('$1'.split('.').reduce((at, key) => at[key], values));"); }
-
-# NAME SUITE PACKAGES: an image of Debian's packages, without what a container has no use for.
-# Another checkout has other paths, and no other content: they count for nothing.
-debian() {
-  still "${@//"$repository"/}" "$(cat "$here/postgres-entrypoint.sh")" && return
-  mmdebstrap --quiet --variant=minbase --include="$3" --dpkgopt='path-exclude=/usr/share/doc/*' \
-    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-    --customize-hook="${4:-true}" "$2" "$work/root.tar"
-  local container
-  container=$(buildah from scratch)
-  buildah add --quiet "$container" "$work/root.tar" / > /dev/null
-  buildah config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${@:5}" "$container"
-  buildah commit --quiet --rm "$container" "$1" > /dev/null
-  done_with "$1"
-  rm "$work/root.tar"
-}
 
 # NAME PROGRAM: an image of one static program.
 program() {
@@ -72,25 +40,7 @@ archive() {
   buildah images --quiet --no-trunc "$1" > "$file.of"
 }
 
-# The Node and npm of the tests, as the official image of Node has them.
-install_node=": $("$NODE" --version) && cp $NODE \$1/usr/local/bin/node \
-  && mkdir -p \$1/usr/local/lib/node_modules \
-  && cp -r $(dirname "$(dirname "$(readlink -f "$(command -v npm)")")") \$1/usr/local/lib/node_modules/npm \
-  && ln -s ../lib/node_modules/npm/bin/npm-cli.js \$1/usr/local/bin/npm"
-# Without its digest, which is that of the image in the registry.
-base=$(sed -n 's/^ARG NODE_IMAGE=\([^@]*\).*/\1/p' "$repository/Dockerfile")
-debian "$base" bookworm ca-certificates,libstdc++6 "$install_node"
-
-# Lets npm inside the build reach the registry that npm outside does. The files are mounted for the
-# time of the build only.
-cp "$(npm config get userconfig)" "$work/npmrc" 2> /dev/null || : > "$work/npmrc"
-authorities=$(npm config get cafile)
-[ "$authorities" != null ] || authorities=${NODE_EXTRA_CA_CERTS:-}
-access=(--volume "$work/npmrc:/root/.npmrc:ro")
-if [ -n "$authorities" ]; then
-  echo "cafile=$authorities" >> "$work/npmrc"
-  access+=(--volume "$(dirname "$authorities"):$(dirname "$authorities"):ro")
-fi
+. "$repository/deploy/release/npm-access.sh" "$work"
 # NAME TARGET FILES: an image of the Dockerfile, made of those files, into its archive. Layers that
 # did not change come from the build before.
 dockerfile() {

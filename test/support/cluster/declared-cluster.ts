@@ -129,20 +129,20 @@ export class DeclaredCluster {
     // The cluster is shared: later tests must not see these.
     for (const namespace of ['acme', 'globex', 'other'].map((name) => this.namespace(name))) {
       for (const plural of ['automations', 'channels']) {
-        await sharedCluster().admin.call('DELETE', `/apis/runledger.dev/v1alpha1/namespaces/${namespace}/${plural}`);
+        await sharedCluster().admin.call('DELETE', `/apis/runledger.dev/v1beta1/namespaces/${namespace}/${plural}`);
       }
     }
   }
 
   /** Makes or replaces a resource. */
   put(kind: 'Automation' | 'Channel', namespace: string, name: string, spec: object): Promise<unknown> {
-    const path = `/apis/runledger.dev/v1alpha1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
-    const manifest = { apiVersion: 'runledger.dev/v1alpha1', kind, metadata: { name }, spec };
+    const path = `/apis/runledger.dev/v1beta1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
+    const manifest = { apiVersion: 'runledger.dev/v1beta1', kind, metadata: { name }, spec };
     return sharedCluster().admin.apply(path, JSON.stringify(manifest));
   }
 
   async get(kind: 'Automation' | 'Channel', namespace: string, name: string): Promise<Conditioned> {
-    const path = `/apis/runledger.dev/v1alpha1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
+    const path = `/apis/runledger.dev/v1beta1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
     return (await sharedCluster().admin.must('GET', path)) as unknown as Conditioned;
   }
 

@@ -21,7 +21,7 @@ apiVersion: v1
 kind: Namespace
 metadata: { name: ${organization}, labels: { runledger.dev/organization: ${organization} } }
 ---
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Automation
 metadata: { name: punctual, namespace: ${organization} }
 spec: { automationId: ${automation}, expect: { every: ${everyMs / 1_000}s, grace: ${graceMs / 1_000}s } }

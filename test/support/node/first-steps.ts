@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { repository } from '../helm.ts';
 
-/** The command of the README that installs a release. */
-export async function installation(): Promise<string> {
+/** The command of the README that installs a release, with a chart of this machine. */
+export async function installation(chart: string): Promise<string> {
   const readme = await readFile(join(repository, 'README.md'), 'utf8');
   const [, command = ''] = /```sh cluster\n(helm install runledger [^`]*)```/.exec(readme) ?? [];
-  return command.trim();
+  return command.trim().replace(/oci:\S+ --version \S+/, chart);
 }
 
 /**

@@ -23,12 +23,12 @@ apiVersion: v1
 kind: Namespace
 metadata: { name: acme, labels: { runledger.dev/organization: acme } }
 ---
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Automation
 metadata: { name: invoices, namespace: acme }
 spec: { automationId: ${automation}, expect: ${expect} }
 ---
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Channel
 metadata: { name: incidents, namespace: acme }
 spec: { type: webhook, url: '${url}', secretRef: { name: key } }

@@ -3,7 +3,7 @@ import { contentOf } from '../../../internal/controller/declarations/file-conten
 
 const automationId = '0190a0b0-0000-7000-8000-000000000001';
 const automation = (name: string) => `
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Automation
 metadata: { name: ${name} }
 spec: { automationId: ${automationId}, displayName: ${name} }
@@ -37,7 +37,7 @@ describe('a file of declarations', () => {
 
   it('takes ten signing keys of a channel, and refuses an eleventh by what the Secret says', () => {
     const webhook = `
-apiVersion: runledger.dev/v1alpha1
+apiVersion: runledger.dev/v1beta1
 kind: Channel
 metadata: { name: incidents }
 spec: { type: webhook, url: https://hooks.example/, secretRef: { name: keys } }

@@ -1,6 +1,7 @@
 import { glob, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { ownVersion, statedVersions } from '../../support/version.ts';
 
 /** The lines of files, with their place, that one of the patterns matches. */
 async function lines(files: string | string[], pattern: RegExp): Promise<{ place: string; found: string }[]> {
@@ -59,5 +60,22 @@ describe('what others publish is pinned', () => {
     const bundled = [values.redis, values.postgresql].map(({ image }) => `${image.repository}:${image.tag}`);
     expect(Object.keys(digests)).to.have.members(bundled);
     for (const digest of Object.values(digests)) expect(digest).to.match(/^sha256:[0-9a-f]{64}$/);
+  });
+});
+
+describe('the version', () => {
+  it('of package.json stands wherever one is named', async () => {
+    const version = await ownVersion();
+    const named = await statedVersions();
+    expect(named.map(({ place }) => place)).to.include.members(['charts/runledger/Chart.yaml', 'package-lock.json']);
+    expect(named.filter((one) => one.version !== version)).to.deep.equal([]);
+  });
+
+  it('has a section of the changelog, below what is not released yet', async () => {
+    const headings = (await lines('CHANGELOG.md', /^## (.*)$/)).map(({ found }) => found);
+    const links = (await lines('CHANGELOG.md', /^(\[.*\]): https:/)).map(({ found }) => found);
+    expect(links).to.deep.equal(headings.map((heading) => heading.replace(/ - .*/, '')));
+    expect(headings[0]).to.equal('[Unreleased]');
+    expect(headings[1]).to.match(new RegExp(`^\\[${await ownVersion()}\\] - \\d{4}-\\d\\d-\\d\\d$`));
   });
 });

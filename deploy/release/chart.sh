@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Packages the chart of a release, which names its image by the digest:
+#   chart.sh CHART IMAGE DIGEST FILE
+# CHART is a folder, and IMAGE such as ghcr.io/runledger/runledger:1.0.0. The same input gives the
+# same bytes; SOURCE_DATE_EPOCH is the time of the files.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r "$1" "$work/runledger"
+rm -r "$work/runledger/ci" "$work/runledger/.helmignore"
+echo "$2: $3" >> "$work/runledger/files/digests.yaml"
+tar --sort=name --format=gnu --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r-w \
+  -c -C "$work" runledger | gzip -n -9 > "$4"
