@@ -1,4 +1,5 @@
 import { consoleNamespace } from '../../expectation/read-automation.ts';
+import { alertmanagerNamespace } from '../../expectation/read-channel.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { Alert, Notice } from '../../record/alert.ts';
 import type { Delivery } from '../../record/delivery.ts';
@@ -72,6 +73,7 @@ function told({ receiver, told_at, resolved_told_at, error }: Notice, now: numbe
 
 /** A channel as people know it: one of the console has no namespace. */
 export function shownChannel(channel: string): string {
+  if (channel.startsWith(`${alertmanagerNamespace}/`)) return 'Alertmanager';
   return channel.startsWith(`${consoleNamespace}/`) ? channel.slice(consoleNamespace.length + 1) : channel;
 }
 

@@ -21,6 +21,7 @@ export const typeNames: Record<string, string> = {
   googlechat: 'Google Chat',
   discord: 'Discord',
   ntfy: 'ntfy',
+  alertmanager: 'On-call',
 };
 
 type Place = Pick<Visit, 'organization' | 'now'>;
@@ -50,26 +51,30 @@ export function channelList(
     <ul class="list channels">
       ${channels.map((channel) => {
         const { namespace, name, type, to, kinds, failing_since } = channel;
+        const shown = shownChannel(`${namespace}/${name}`);
         const action = site.of(
           organization,
           `channels/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/test`,
         );
         return html`<li>
-          <strong><bdi>${shownChannel(`${namespace}/${name}`)}</bdi></strong>
+          <strong><bdi>${shown}</bdi></strong>
           <span class="quiet"
             >${typeNames[type] ?? type}${to !== '' && html` to <bdi>${to}</bdi>`}:
             ${kinds.length === 0 ? 'everything about automations' : kinds.join(', ')}</span
           >
           ${
-            failing_since === null
+            type !== 'alertmanager' &&
+            (failing_since === null
               ? html`<span class="state succeeded">${icon('succeeded')}<span>Accepts</span></span>`
               : html`<span class="state failed"
                   >${icon('failed')}<span>Failing since ${age(failing_since, now)}</span></span
-                >`
+                >`)
           }
           <span class="actions">
             <form method="post" action="${action}">
-              <button class="button" aria-label="Send a test to ${name}">Send a test</button>
+              <button class="button" aria-label="Send a test to ${type === 'alertmanager' ? shown : name}">
+                Send a test
+              </button>
             </form>
             ${more(channel)}
           </span>

@@ -32,6 +32,20 @@ describe('the button that sends a test', () => {
     expect((await browser.post(path)).headers.location).to.match(/test=sent$/);
   });
 
+  it('tests the Alertmanagers of the installation, if it has any', async () => {
+    const own = path.replace('acme-automations/incidents', 'runledger.alertmanager/all');
+    const state = suite.database.db.updateTable('controller_state');
+    const browser = await suite.reader();
+    expect((await browser.post(own)).headers.location).to.match(/test=gone$/);
+    await state.set({ alertmanagers: ['http://am-0:9093', 'http://am-1:9093'] }).execute();
+    expect((await browser.get('/o/acme/alerts')).body)
+      .to.include('http://am-0:9093, http://am-1:9093')
+      .and.to.include('aria-label="Send a test to Alertmanager"');
+    expect((await browser.post(own)).headers.location).to.match(/test=sent$/);
+    expect((await browser.post(own)).headers.location).to.match(/test=waiting$/);
+    await state.set({ alertmanagers: [] }).execute();
+  });
+
   it('works with a user of the console alone, who is in runledger_reader and can write nothing else', async () => {
     const { url, db } = suite.database;
     await declareChannel(db, { url: 'https://incidents.example/' });
