@@ -77,6 +77,30 @@ export function shownChannel(channel: string): string {
   return channel.startsWith(`${consoleNamespace}/`) ? channel.slice(consoleNamespace.length + 1) : channel;
 }
 
+/** The newest deliveries, if there are any. It asks again while a test waits for its answer. */
+export function deliveryCard(
+  title: string,
+  deliveries: readonly Delivery[],
+  place: Place & Pick<Visit, 'ctx'>,
+  site: Site,
+  nameOf: NameOfAutomation,
+): Html | false {
+  if (deliveries.length === 0) return false;
+  const isAwaited = ({ kind, attempts, delivered_at: delivered, given_up_at: end }: Delivery): boolean =>
+    kind === 'test' && attempts === 0 && (delivered ?? end) === null;
+  const again = html`hx-get="${site.base}${place.ctx.path}" hx-select="#deliveries" hx-trigger="load delay:1s"
+  hx-swap="outerHTML"`;
+  return html`<section
+    class="card"
+    id="deliveries"
+    aria-labelledby="deliveries-title"
+    ${deliveries.some(isAwaited) && again}
+  >
+    <header><h2 id="deliveries-title">${title}</h2></header>
+    ${deliveryTable(deliveries, place, site, nameOf)}
+  </section>`;
+}
+
 /** Deliveries to channels, and whether they arrived. */
 export function deliveryTable(
   deliveries: readonly Delivery[],
