@@ -43,18 +43,22 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 /**
  * Runs the files of a lane in one process, whose output goes to a file descriptor. Resolves with
- * its number and how it ended: `exit status 0` also after failed tests.
+ * its number and how it ended: `exit status 0` also after failed tests. A process that says nothing
+ * for `silenceMs` is killed: a loop without end would hold up all tiers.
  */
 export async function runProcess(
   lane: Lane,
-  options: { notes: string; config: string; output: number | 'inherit' },
+  options: { notes: string; config: string; output: number | 'inherit'; silenceMs: number },
 ): Promise<{ pid: number; end: string }> {
-  const { notes, config, output } = options;
+  const { notes, config, output, silenceMs } = options;
   const waiting = lane.waitingFirst ? ['--waiting'] : [];
   const args = [join(import.meta.dirname, 'run-files.ts'), '--notes', notes, '--config', config, ...waiting];
-  const child = spawn(process.execPath, [...args, ...lane.files], { stdio: ['ignore', output, output] });
+  const child = spawn(process.execPath, [...args, ...lane.files], { stdio: ['ignore', output, output, 'ipc'] });
   running.add(child);
+  const silence = setTimeout(() => child.kill('SIGKILL'), silenceMs);
+  child.on('message', () => silence.refresh());
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  clearTimeout(silence);
   running.delete(child);
   return { pid: child.pid ?? 0, end: signal ?? `exit status ${code}` };
 }

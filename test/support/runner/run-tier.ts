@@ -12,17 +12,24 @@ import { inOrder } from './order.ts';
  * Runs a tier of tests: lanes side by side, each a process, since most tests wait. A file with a
  * failed test, or whose process dies, runs once more: alone, after all others. If it passes then,
  * it is flaky and counts as passed. More than three flaky files fail the tier.
- *   run-tier.ts [--config MOCHARC] [--first LANE] -- LANE...
+ *   run-tier.ts [--config MOCHARC] [--first LANE] [--silence SECONDS] -- LANE...
  * A lane is a list of files and globs, as `readLanes` reads it. The first prints as it goes, the
- * others once they have ended. The lane of `--first` runs alone, before all others.
+ * others once they have ended. The lane of `--first` runs alone, before all others. A process whose
+ * event loop stands still for as long as `--silence` says (5 minutes) is killed.
  */
 const { values, positionals } = parseArgs({
-  options: { config: { type: 'string', default: '.mocharc.json' }, first: { type: 'string' } },
+  options: {
+    config: { type: 'string', default: '.mocharc.json' },
+    first: { type: 'string' },
+    silence: { type: 'string', default: '300' },
+  },
   allowPositionals: true,
 });
 
 /** Flaky files that a run may have. */
 const mostFlaky = 3;
+
+const silenceMs = Number(values.silence) * 1_000;
 
 /** Files that run once more: with more, something else is wrong, and it would take too long. */
 const mostReruns = 8;
@@ -56,7 +63,7 @@ async function takenBy(pid: number, lane: Lane): Promise<string[]> {
 /** Runs a lane to its end, in another process for the rest of its files when one dies. */
 async function runLane(lane: Lane, output: number | 'inherit'): Promise<void> {
   for (;;) {
-    const { pid, end } = await runProcess(lane, { notes: notesFolder, config: values.config, output });
+    const { pid, end } = await runProcess(lane, { notes: notesFolder, config: values.config, output, silenceMs });
     const taken = await takenBy(pid, lane);
     const last = taken.at(-1);
     if (end === 'exit status 0' && (last === undefined || (await hasEnded(last)))) return;

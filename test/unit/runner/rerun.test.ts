@@ -14,6 +14,7 @@ const bodies = {
   flaky: "if (first) throw new Error('the first time only');",
   'dies once': 'if (first) process.kill(process.pid, "SIGKILL");',
   dies: 'process.exit(3);',
+  'never ends once': 'if (first) for (;;);',
 } as const;
 
 type Body = keyof typeof bodies;
@@ -110,6 +111,14 @@ describe('the runner of all tiers', () => {
     const { code, summary, output } = await tier.run('*.mjs', '*.mjs');
     expect(summary, output).to.deep.equal(['3 passing', '2 failing']);
     expect(code).to.equal(1);
+  });
+
+  it('kills a process that stands still', async () => {
+    await using tier = await Tier.create({ 'a.mjs': fileOf('never ends once'), 'b.mjs': fileOf('passes') });
+    const { code, summary, output } = await tier.run('--silence', '5', '*.mjs');
+    expect(summary, output).to.deep.equal(['6 passing', 'flaky: a.mjs']);
+    expect(output).to.include('A process of tests died: SIGKILL, in a.mjs');
+    expect(code).to.equal(0);
   });
 
   it('fails when no process can begin', async () => {
