@@ -62,14 +62,7 @@ export function channelList(
             >${typeNames[type] ?? type}${to !== '' && html` to <bdi>${to}</bdi>`}:
             ${kinds.length === 0 ? 'everything about automations' : kinds.join(', ')}</span
           >
-          ${
-            type !== 'alertmanager' &&
-            (failing_since === null
-              ? html`<span class="state succeeded">${icon('succeeded')}<span>Accepts</span></span>`
-              : html`<span class="state failed"
-                  >${icon('failed')}<span>Failing since ${age(failing_since, now)}</span></span
-                >`)
-          }
+          ${type === 'alertmanager' ? html`<span></span>` : stateOf(failing_since, now)}
           <span class="actions">
             <form method="post" action="${action}">
               <button class="button" aria-label="Send a test to ${type === 'alertmanager' ? shown : name}">
@@ -81,4 +74,10 @@ export function channelList(
         </li>`;
       })}
     </ul>`;
+}
+
+function stateOf(failingSince: string | null, now: number): Html {
+  const icons = failingSince === null ? 'succeeded' : 'failed';
+  const words = failingSince === null ? 'Accepts' : html`Failing since ${age(failingSince, now)}`;
+  return html`<span class="state ${icons}">${icon(icons)}<span>${words}</span></span>`;
 }
