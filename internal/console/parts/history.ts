@@ -125,7 +125,7 @@ export function deliveryTable(
           html`<tr data-row>
             <td>${result(delivery, now)}</td>
             <td><bdi>${shownChannel(delivery.channel)}</bdi></td>
-            <td class="mono">${delivery.kind}</td>
+            <td class="mono">${delivery.kind.replace('automation.', '')}</td>
             ${nameOf && html`<td>${delivery.kind !== 'test' && html`<a class="row-link" href="${site.automation(organization, delivery.automation)}"><bdi>${nameOf(delivery.automation) ?? shortenUuid(delivery.automation)}</bdi></a>`}</td>`}
             <td>${age(delivery.created_at, now)}</td>
             <td class="number">${count(delivery.attempts, 'attempt')}</td>
