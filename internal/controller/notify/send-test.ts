@@ -13,8 +13,8 @@ const missingRight =
   'and insert on deliveries.';
 
 /**
- * Puts a test of a channel, or of the Alertmanagers, into the outbox. Resolves with `waiting` if the last test of this channel has not
- * been sent, and with `gone` if there is no such channel.
+ * Puts a test of a channel, or of the Alertmanagers, into the outbox. Resolves with `waiting` if
+ * the last test of this channel has not been sent, and with `gone` if there is no such channel.
  * @throws {RequestError} if Postgres cannot write it now.
  */
 export async function sendTest(
