@@ -40,7 +40,7 @@ export function createConsoleRecord(
   if (pool !== undefined) pools.set(several ? firstDatabase : undefined, pool);
   const watch = new RecordWatch(db, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
   // Once Postgres has answered, the pod stays ready and answers 503 itself
-  // (docs/decisions/readiness.md).
+  // (docs/decisions/README.md).
   probes.ready.set('postgres', () => watch.neverAnswered);
   probes.degraded.set('postgres', () => watch.problem);
   if (!several) {

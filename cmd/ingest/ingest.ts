@@ -73,7 +73,7 @@ export function createIngest(
   const runs = new PingRuns(first.redis, first.queueName, connections);
   const producer = createProducer(config, { shards, overflow, callers: connections }, telemetry);
   // After the first admission the pod stays ready and answers 503 itself
-  // (docs/decisions/readiness.md).
+  // (docs/decisions/README.md).
   probes.ready.set('redis', () => (shards.admittedOnce ? undefined : shards.rejection?.detail));
   probes.degraded.set('redis', () => shards.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());

@@ -57,7 +57,7 @@ export function acceptEvent(request: EventRequest, organization: string, identit
   return event;
 }
 
-/** The answer to a registered event (docs/reference/api.md). */
+/** The answer to a registered event (docs/report/events.md). */
 export interface RecordedEvent extends RecordedTexts {
   automation: string;
   execution_id: string;

@@ -1,7 +1,7 @@
 import { optionalFields, type OptionalProperty, type RecordedTexts, type RequestTexts } from './fields.ts';
 import { uuidPattern } from './uuid.ts';
 
-/** The kinds of event that callers send (docs/reference/api.md). */
+/** The kinds of event that callers send (docs/report/events.md). */
 export const eventKinds = ['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const;
 export type EventKind = (typeof eventKinds)[number];
 

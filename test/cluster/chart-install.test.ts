@@ -12,7 +12,7 @@ import {
   type Manifest,
   type PodSpec,
 } from '../support/helm-manifests.ts';
-import { shapes } from '../support/helm.ts';
+import { productionExample, shapes } from '../support/helm.ts';
 import { installOptionalApis } from '../support/cluster/optional-apis.ts';
 import { Release } from '../support/cluster/release.ts';
 
@@ -31,7 +31,7 @@ interface Policy {
  */
 const wholeLives = new Set(['default', 'external-services', 'ingress-nginx', 'minimal']);
 
-const everyShape = await shapes();
+const everyShape = [...(await shapes()), productionExample];
 
 describe('chart in a real API server', () => {
   let cluster: Cluster;

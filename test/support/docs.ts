@@ -1,15 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
-import { apiTables } from './api-page.ts';
-import { commandTables } from './cli-page.ts';
-import { chartReadme } from '../chart/readme.ts';
+import { cliText } from './cli-text.ts';
+import { fieldsTable } from './fields-table.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
-import { metricsTables } from './metrics-page.ts';
+import { metricsText } from './metrics-text.ts';
 import { openApi30 } from './openapi-3.0.ts';
 import { restoringStatement } from './restore-letter.ts';
 import { settingsTable } from './settings-table.ts';
-import { tamperingsTable } from './tamperings-table.ts';
+import { tamperingsLists } from './tamperings-lists.ts';
 
 /** Parts of documents that are made from the code: between two comments that name them. */
 export const generatedParts = [
@@ -19,22 +18,16 @@ export const generatedParts = [
     make: () => Promise.resolve(settingsTable()),
   },
   {
-    file: 'docs/reference/metrics.md',
-    part: 'metrics',
-    make: () => Promise.resolve(metricsTables()),
-  },
-  {
     file: 'docs/prove/auditors.md',
     part: 'tamperings',
-    make: () => Promise.resolve(tamperingsTable()),
+    make: () => Promise.resolve(tamperingsLists()),
   },
   {
     file: 'docs/operate/runbooks/RunledgerDeadLetters.md',
     part: 'restore',
     make: () => Promise.resolve(restoringStatement()),
   },
-  { file: 'docs/reference/api.md', part: 'endpoints', make: apiTables },
-  { file: 'docs/reference/cli.md', part: 'commands', make: commandTables },
+  { file: 'docs/report/events.md', part: 'fields', make: fieldsTable },
   {
     file: 'ARCHITECTURE.md',
     part: 'arrows',
@@ -48,13 +41,14 @@ export const generatedParts = [
 ];
 
 /**
- * Whole files that are made: copies within the chart, for Helm, the dashboard, from a shorter form,
- * and the API's description in OpenAPI 3.0.
+ * Whole files that are made: the help texts, copies within the chart, for Helm, the dashboard, from
+ * a shorter form, and the API's description in OpenAPI 3.0.
  */
 export const generatedFiles = [
+  { file: 'docs/reference/cli.txt', make: cliText },
+  { file: 'docs/reference/metrics.txt', make: () => Promise.resolve(metricsText()) },
   { file: 'internal/intake/openapi-3.0.yaml', make: openApi30 },
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
-  { file: 'charts/runledger/README.md', make: chartReadme },
   {
     file: 'charts/runledger/files/dashboards/runledger.json',
     make: () => Promise.resolve(dashboard()),

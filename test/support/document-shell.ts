@@ -45,7 +45,8 @@ export class DocumentShell {
     const before = this.#child.output.length;
     const script = content
       .replaceAll('localhost:8443', `localhost:${ports.https}`)
-      .replaceAll('localhost:8444', `localhost:${ports.console}`);
+      .replaceAll('localhost:8444', `localhost:${ports.console}`)
+      .replaceAll('localhost:9090', `localhost:${ports.ops}`);
     this.#child.process.stdin?.write(`${script}\necho '${done}'\n`);
     await this.#child.line(new RegExp(`^${done}$`));
     await until('all of it in the database', async () => {

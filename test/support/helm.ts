@@ -39,8 +39,12 @@ export async function shapes(): Promise<string[]> {
   return files.map((file) => file.replace('-values.yaml', '')).sort();
 }
 
+/** The shape of the worked example for production. */
+export const productionExample = 'production-example';
+
 /** The values file of a shape. */
 export function valuesOf(shape: string): string {
+  if (shape === productionExample) return join(repository, 'deploy/examples/production-values.yaml');
   return join(chart, 'ci', `${shape}-values.yaml`);
 }
 

@@ -50,7 +50,11 @@ export function arrowsGraph({ modules }: ICruiseResult): string {
     const [from, to] = arrow.split(' --> ');
     return from !== '' && to !== '' && from !== to;
   });
-  return ['```mermaid', 'graph LR', ...arrows.toSorted().map((arrow) => `  ${arrow}`), '```'].join('\n');
+  const targets = Map.groupBy(arrows.toSorted(), (arrow) => arrow.split(' --> ')[0]);
+  const lines = Array.from(targets, ([from, all]) => {
+    return `  ${from} --> ${all.map((arrow) => arrow.split(' --> ')[1]).join(' & ')}`;
+  });
+  return ['```mermaid', 'graph LR', ...lines, '```'].join('\n');
 }
 
 function folderOf(file: string): string {

@@ -3,7 +3,7 @@ import { consoleService } from '../../cmd/console/service.ts';
 import { controller } from '../../cmd/controller/service.ts';
 import { ingest } from '../../cmd/ingest/service.ts';
 import { worker } from '../../cmd/worker/service.ts';
-import { compactTable } from './api-page.ts';
+import { compactTable } from './compact-table.ts';
 import type { ConfigName } from '../../internal/config/read.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
 import { settingsOf, type Service } from '../../internal/wiring/service.ts';
@@ -29,11 +29,19 @@ export function settingsTable(): string {
   const own = Object.entries(settings).filter(([name]) => !ofOthers.test(name));
   const rows = own.map(([name, { default: value, desc }]) => {
     const users = Object.entries(processes).filter(([, names]) => names.includes(name as SettingName));
-    return [`\`${name}\``, shown(name as SettingName, value), users.map(([user]) => user).join(', '), desc ?? ''];
+    return [`\`${name}\``, shown(name as SettingName, value), listOf(users.map(([user]) => user)), desc ?? ''];
   });
   const others = Object.keys(settings).filter((name) => ofOthers.test(name));
   const table = compactTable(['Variable', 'Default', 'Used by', 'Meaning'], rows);
   return `${table}\n\n${wrapped(`These have the meaning that OpenTelemetry and Kubernetes give them: ${listed(others)}.`)}`;
+}
+
+/** The users of a setting, in which one word stands for all long-running processes. */
+function listOf(users: readonly string[]): string {
+  const all = Object.keys(services);
+  return all.every((process) => users.includes(process))
+    ? ['all processes', ...users.filter((user) => !all.includes(user))].join(', ')
+    : users.join(', ');
 }
 
 function listed(names: readonly string[]): string {

@@ -19,7 +19,7 @@ export type Authenticate = (token: string) => Authentication;
 type Route = Middleware<AuthenticatedState>;
 
 /**
- * Requires a token of one of the scopes before a route (docs/reference/api.md): 401 without a valid
+ * Requires a token of one of the scopes before a route (docs/report/events.md): 401 without a valid
  * token, 403 with another scope, 503 until the tokens are loaded. All routes of a process share
  * `limitWrongTokens`.
  */

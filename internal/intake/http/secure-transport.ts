@@ -4,7 +4,7 @@ import { pathWithoutSecret } from './secret-target.ts';
 
 /**
  * Answers plain HTTP with 301 to the HTTPS address, for any method and path, without processing the
- * request (docs/reference/api.md). HTTPS means a TLS socket, or `X-Forwarded-Proto: https` with
+ * request (docs/report/events.md). HTTPS means a TLS socket, or `X-Forwarded-Proto: https` with
  * `trustProxy`. The answer does not repeat a secret in the address, such as a ping key.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {

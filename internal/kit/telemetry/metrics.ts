@@ -18,8 +18,8 @@ export function createRegistry(process: string): Registry {
 }
 
 /**
- * Makes metrics that a registry shows. The page of metrics has their texts
- * (docs/reference/metrics.md), which say what to do about a value.
+ * Makes metrics that a registry shows. docs/reference/metrics.txt has their help texts, which say
+ * what to do about a value.
  */
 export function metricsIn(registry: Registry) {
   const registers = [registry];

@@ -52,7 +52,7 @@ async function writeTable(results: Results): Promise<void> {
   const [begin, end] = ['<!-- results: made by `make bench` -->', '<!-- end of results -->'];
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
   if (from === -1 || to === -1) throw new Error(`${readme} has no part for the results`);
-  const machines = [...new Set(Object.values(results).map(({ machine }) => machine))].join('; ');
+  const machines = [...new Set(Object.values(results).map(({ machine }) => machine))].join(';\n');
   const content = `${machines}.\n\n${markdownTable(results)}`;
   await writeFormatted(readme, `${document.slice(0, from + begin.length)}\n\n${content}\n\n${document.slice(to)}`);
 }

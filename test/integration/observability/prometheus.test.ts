@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { metricNames } from '../../support/metrics-page.ts';
+import { metricNames } from '../../support/metrics-text.ts';
 import { playFailure, playFleet, playOddities, playReads } from '../../support/observability/demo-load.ts';
 import { filledIn, panels, queriesOf } from '../../support/observability/grafana.ts';
 import { Prometheus } from '../../support/observability/prometheus.ts';
@@ -74,7 +74,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
     expect(accepted).to.be.above(900);
   });
 
-  it('sees every metric of metrics.md, with a sensible value', async () => {
+  it('sees every metric of metrics.txt, with a sensible value', async () => {
     const missing: string[] = [];
     for (const name of metricNames()) {
       const samples = await prometheus.query(`{__name__=~"${name}(_count)?"}`, at);

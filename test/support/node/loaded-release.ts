@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createToken } from '../../../internal/cluster/tokens/manifest.ts';
+import { actKeyOf, macKeyText } from '../../../internal/ledger/mac.ts';
 import { ApiClient } from '../api-client.ts';
 import { createKeyPair, type KeyPair } from '../certificate.ts';
 import { audit, flawless, type RowSource } from '../fault/audit.ts';
@@ -11,7 +12,7 @@ import type { Balancer } from '../fault/balancer.ts';
 import type { Ledger, Sample } from '../fault/ledger.ts';
 import { Load } from '../fault/load.ts';
 import { chart } from '../helm.ts';
-import { logKey } from '../sealed-ledger.ts';
+import { logKey, macKey } from '../sealed-ledger.ts';
 import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
@@ -119,7 +120,11 @@ config: { ledgerKeySecret: runledger-ledger-key }`,
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name: 'runledger-ledger-key', namespace: this.namespace },
-        stringData: { 'ledger-key': logKey },
+        stringData: {
+          'ledger-key': logKey,
+          'ledger-mac-key': macKeyText(macKey),
+          'ledger-act-key': macKeyText(actKeyOf(macKey), 'ACT'),
+        },
       },
       tls('runledger-tls', this.#certificates.events),
       tls('record-tls', this.#certificates.record),

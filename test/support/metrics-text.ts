@@ -19,8 +19,6 @@ import { tokenMetrics } from '../../internal/cluster/tokens/token-metrics.ts';
 import { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
 import { maintenanceMetrics, overflowStoreMetrics, storeMetrics } from '../../internal/worker/worker-metrics.ts';
 
-import { compactTable } from './api-page.ts';
-
 /** What a metric of the library knows of itself; its types do not say. */
 interface Described {
   name: string;
@@ -28,34 +26,56 @@ interface Described {
   labelNames: readonly string[];
 }
 
-/** Every area of the metrics, the process that shows it, and what registers it. */
-const areas: { title: string; register: (registry: Registry) => void }[] = [
-  { title: 'Ingest: requests', register: registerRequests },
-  { title: 'Ingest: commits to Redis', register: registerProducer },
-  { title: 'Ingest: the queue and Redis', register: registerQueue },
-  { title: 'Ingest: tokens', register: tokenMetrics },
-  { title: 'Worker: jobs', register: consumerMetrics },
-  { title: 'Worker: Postgres', register: registerStore },
-  { title: 'Worker: maintenance', register: maintenanceMetrics },
-  { title: 'Worker: the log', register: sealerMetrics },
-  { title: 'Worker: several databases', register: databaseMetrics },
-  { title: 'Console: readers', register: registerConsole },
-  { title: 'Console: streams', register: streamMetrics },
-  { title: 'Console: login', register: loginMetrics },
-  { title: 'Controller: expectations', register: controllerMetrics },
-  { title: 'Controller: declarations', register: automationMetrics },
-  { title: 'Controller: notifications', register: notifyMetrics },
-  { title: 'Controller: captured Jobs', register: registerCapture },
+/** Each area of the metrics, and what registers it. */
+const areas: readonly (readonly [title: string, register: (registry: Registry) => void])[] = [
+  ['Ingest: requests', registerRequests],
+  ['Ingest: commits to Redis', registerProducer],
+  ['Ingest: the queue and Redis', registerQueue],
+  ['Ingest: tokens', tokenMetrics],
+  ['Worker: jobs', consumerMetrics],
+  ['Worker: Postgres', registerStore],
+  ['Worker: maintenance', maintenanceMetrics],
+  ['Worker: the log', sealerMetrics],
+  ['Worker: several databases', databaseMetrics],
+  ['Console: readers', registerConsole],
+  ['Console: streams', streamMetrics],
+  ['Console: login', loginMetrics],
+  ['Controller: expectations', controllerMetrics],
+  ['Controller: declarations', automationMetrics],
+  ['Controller: notifications', notifyMetrics],
+  ['Controller: captured Jobs', registerCapture],
 ];
 
-/** The tables of the page of metrics, made from the registries. */
-export function metricsTables(): string {
-  return areas.map(({ title, register }) => `## ${title}\n\n${table(metricsOf(register))}`).join('\n\n');
+/** All metrics of Runledger's own, by area: name, labels, type and what a value says. */
+export function metricsText(): string {
+  const sections = areas.map(([title, register]) => `${title}\n\n${metricsOf(register).map(entry).join('\n')}`);
+  return `${sections.join('\n\n')}\n`;
 }
 
 /** The names of all metrics of Runledger's own. */
 export function metricNames(): string[] {
-  return areas.flatMap(({ register }) => metricsOf(register).map(({ name }) => name));
+  return areas.flatMap(([, register]) => metricsOf(register).map(({ name }) => name));
+}
+
+function metricsOf(register: (registry: Registry) => void): (Described & { type: string })[] {
+  const registry = new Registry();
+  register(registry);
+  return registry.getMetricsAsArray().map((metric) => {
+    const { name, help, labelNames } = metric as unknown as Described;
+    return { name, help, labelNames: labelNames.filter((label) => label !== 'le'), type: typeOf(metric) };
+  });
+}
+
+function typeOf(metric: object): string {
+  if (metric instanceof Counter) return 'counter';
+  if (metric instanceof Gauge) return 'gauge';
+  if (metric instanceof Histogram) return 'histogram';
+  throw new Error('a metric of another type');
+}
+
+function entry({ name, labelNames, type, help }: Described & { type: string }): string {
+  const labels = labelNames.length > 0 ? `{${labelNames.join(', ')}}` : '';
+  return `${name}${labels} ${type}\n${help.replaceAll(/(.{1,96})(?: |$)/g, '    $1\n')}`;
 }
 
 function registerRequests(registry: Registry): void {
@@ -85,33 +105,4 @@ function registerQueue(registry: Registry): void {
   shardMetrics(registry, () => [true]);
   const empty = { events: 0, oldestAge: 0 };
   queueStatsMetrics(registry, () => Promise.resolve({ main: empty, overflow: empty }));
-}
-
-function metricsOf(register: (registry: Registry) => void): (Described & { type: string })[] {
-  const registry = new Registry();
-  register(registry);
-  return registry.getMetricsAsArray().map((metric) => {
-    const { name, help, labelNames } = metric as unknown as Described;
-    return {
-      name,
-      help,
-      labelNames: labelNames.filter((label) => label !== 'le'),
-      type: typeOf(metric),
-    };
-  });
-}
-
-function typeOf(metric: object): string {
-  if (metric instanceof Counter) return 'counter';
-  if (metric instanceof Gauge) return 'gauge';
-  if (metric instanceof Histogram) return 'histogram';
-  throw new Error('a metric of another type');
-}
-
-function table(metrics: (Described & { type: string })[]): string {
-  const rows = metrics.map(({ name, type, labelNames, help }) => {
-    const labels = labelNames.map((label) => `\`${label}\``).join(' ');
-    return [`\`${name}\``, type, labels, help];
-  });
-  return compactTable(['Metric', 'Type', 'Labels', 'What it says'], rows);
 }
