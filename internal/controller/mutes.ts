@@ -42,13 +42,25 @@ export class Mutes {
   }
 
   /** When the last mute that holds at a time ends; undefined if none holds. Times are in ms. */
-  until({ organization, automationId }: Subject, time: number): number | undefined {
-    const own = this.#mutes.get(organization) ?? [];
-    const ends = own.flatMap((mute) => {
-      const isAbout = mute.automationId === undefined || mute.automationId === automationId;
-      return (isAbout ? mutedUntil(mute, time, this.#schedules) : undefined) ?? [];
-    });
+  until(subject: Subject, time: number): number | undefined {
+    const ends = this.#holding(subject, time).map(({ end }) => end);
     return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+
+  /** What is muted at a time, in ms: all of the organization, the automation, or neither. */
+  scope(subject: Subject, time: number): 'organization' | 'automation' | undefined {
+    const holding = this.#holding(subject, time);
+    if (holding.some(({ mute }) => mute.automationId === undefined)) return 'organization';
+    return holding.length === 0 ? undefined : 'automation';
+  }
+
+  #holding({ organization, automationId }: Subject, time: number): { mute: Mute; end: number }[] {
+    const own = this.#mutes.get(organization) ?? [];
+    return own.flatMap((mute) => {
+      const isAbout = mute.automationId === undefined || mute.automationId === automationId;
+      const end = isAbout ? mutedUntil(mute, time, this.#schedules) : undefined;
+      return end === undefined ? [] : [{ mute, end }];
+    });
   }
 }
 

@@ -6,6 +6,9 @@ import { isTimeZone } from './zone.ts';
 export const channelTypes = ['webhook', 'email', 'slack', 'teams', 'googlechat', 'discord', 'ntfy'] as const;
 export type ChannelType = (typeof channelTypes)[number];
 
+/** What the outbox calls the Alertmanagers of the installation, which are no `Channel`. */
+export const alertmanagerNamespace = 'runledger.alertmanager';
+
 /** The kinds of notifications that a `Channel` may name. */
 export const channelKinds = [
   'automation.missing',

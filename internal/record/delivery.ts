@@ -1,3 +1,4 @@
+import { alertmanagerNamespace } from '../expectation/read-channel.ts';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { when } from './conditions.ts';
@@ -64,7 +65,7 @@ export function listDeliveries(
   });
 }
 
-/** The channels of an organization, by name. */
+/** The channels of an organization, by name, and last the Alertmanagers of the installation. */
 export function listChannels(db: Database, organization: string): Promise<ChannelState[]> {
   return readAs(db, organization, async (trx) => {
     const rows = await trx
@@ -74,10 +75,14 @@ export function listChannels(db: Database, organization: string): Promise<Channe
       .orderBy('namespace')
       .orderBy('name')
       .execute();
-    return rows.map(({ url, to, failing_since, ...row }) => ({
+    const channels = rows.map(({ url, to, failing_since, ...row }) => ({
       ...row,
       to: URL.parse(url)?.host ?? to.join(', '),
       failing_since: failing_since?.toISOString() ?? null,
     }));
+    const state = await trx.selectFrom('controller_state').select('alertmanagers').executeTakeFirst();
+    const { alertmanagers = [] } = state ?? {};
+    const own = { namespace: alertmanagerNamespace, name: 'all', type: 'alertmanager', kinds: [], failing_since: null };
+    return alertmanagers.length === 0 ? channels : [...channels, { ...own, to: alertmanagers.join(', ') }];
   });
 }

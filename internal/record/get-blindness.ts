@@ -15,7 +15,10 @@ export interface Blindness {
   reason: string | null;
   /** The clock of Postgres. */
   now: string;
-  /** The newest gaps of the last day, newest first: events of these times may be missing. */
+  /**
+   * The newest gaps of the last day, newest first: events of these times may be missing. The time
+   * before the organization's first event is none.
+   */
   gaps: { from: string; until: string }[];
 }
 
@@ -33,7 +36,11 @@ export function getBlindness(db: Database, organization: string): Promise<Blindn
     const { rows } = await sql<Row>`
       select watermark, ticked_at, blind_reason, clock_timestamp() as now, (
         select coalesce(json_agg(json_build_object('from', from_at, 'until', until_at)), '[]') from (
-          select from_at, until_at from record_gaps where until_at > now() - ${gapsWithin}
+          select greatest(from_at, first.at) as from_at, until_at from record_gaps, lateral (
+            select first_event_at as at from executions where organization = ${organization}
+            order by first_event_at limit 1
+          ) first
+          where until_at > now() - ${gapsWithin} and until_at > first.at
           order by until_at desc limit ${sql.lit(mostGaps)}
         ) as newest
       ) as gaps

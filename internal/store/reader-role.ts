@@ -37,7 +37,7 @@ const readTables = [
 
 /** What else the role reads: how far the record is behind, for all organizations alike. */
 const sharedColumns = {
-  controller_state: ['watermark', 'ticked_at', 'blind_reason'],
+  controller_state: ['watermark', 'ticked_at', 'blind_reason', 'alertmanagers'],
   record_gaps: ['from_at', 'until_at'],
 } as const;
 

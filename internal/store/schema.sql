@@ -206,6 +206,7 @@ CREATE TABLE public.controller_state (
     blind_reason text,
     executions_until timestamp(3) with time zone,
     executions_behind jsonb DEFAULT '{}'::jsonb NOT NULL,
+    alertmanagers text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT controller_state_only_row_check CHECK (only_row)
 );
 
@@ -1187,6 +1188,8 @@ CREATE INDEX deliveries_of_channel ON public.deliveries USING btree (organizatio
 CREATE INDEX deliveries_of_id ON public.deliveries USING btree (id);
 
 CREATE INDEX deliveries_over ON public.deliveries USING btree (COALESCE(delivered_at, given_up_at)) WHERE ((delivered_at IS NOT NULL) OR (given_up_at IS NOT NULL));
+
+CREATE INDEX deliveries_to_alertmanager ON public.deliveries USING btree (id) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL) AND (channel_namespace = 'runledger.alertmanager'::text));
 
 CREATE INDEX deliveries_waiting ON public.deliveries USING btree (created_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 

@@ -86,7 +86,12 @@ describe('a release', function () {
     const address = `127.0.0.1:${await freePort()}`;
     const registry = new Child(await tool('crane'), ['registry', 'serve', '--address', address]);
     try {
-      await until('the registry serves', async () => (await fetch(`http://${address}/v2/`)).ok, 30_000);
+      const serves = () =>
+        fetch(`http://${address}/v2/`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await until('the registry serves', serves, 30_000);
       const cosign = await tool('cosign');
       environment = { ...environment, PATH: `${dirname(cosign)}:${environment['PATH']}`, COSIGN_PASSWORD: 'x' };
       await run(cosign, 'generate-key-pair', '--output-key-prefix', join(work, 'own'));

@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
@@ -12,9 +13,16 @@ export interface KeyPair {
   key: string;
 }
 
+/** Where a server of a test listens, and the pair that it shows. */
+export interface Place {
+  host: string;
+  port: number;
+  pair: KeyPair;
+}
+
 /**
- * A self-signed pair for the name, 127.0.0.1 and localhost. Callers trust it with its certificate
- * as their CA.
+ * A self-signed pair for the name or address, 127.0.0.1 and localhost. Callers trust it with its
+ * certificate as their CA.
  */
 export async function createKeyPair(commonName: string): Promise<KeyPair> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
@@ -24,7 +32,7 @@ export async function createKeyPair(commonName: string): Promise<KeyPair> {
       {
         name: 'subjectAltName',
         altNames: [
-          { type: 2, value: commonName },
+          isIP(commonName) === 0 ? { type: 2, value: commonName } : { type: 7, ip: commonName },
           { type: 2, value: 'localhost' },
           { type: 7, ip: '127.0.0.1' },
         ],

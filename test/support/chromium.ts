@@ -14,14 +14,19 @@ const places = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** Chromium without a window. The sandbox of Chromium does not work for root. */
-export async function startBrowser(): Promise<Browser> {
+/**
+ * Chromium without a window. The sandbox of Chromium does not work for root.
+ * @param hosts the addresses of hosts that no DNS server knows.
+ */
+export async function startBrowser(hosts: Readonly<Record<string, string>> = {}): Promise<Browser> {
+  const rules = Object.entries(hosts).map(([host, address]) => `MAP ${host} ${address}`);
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', `--host-resolver-rules=${rules.join()}`];
   for (const executablePath of places) {
     const exists = await access(executablePath).then(
       () => true,
       () => false,
     );
-    if (exists) return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+    if (exists) return chromium.launch({ executablePath, args });
   }
   throw new Error(`there is no Chromium in ${places.join(', ')}: deploy/install.sh chromium installs it`);
 }

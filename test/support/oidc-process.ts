@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Provider, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 
 /**
  * A real OpenID Connect provider, for the tests of the login. It logs in the account that the
  * browser has in the header `x-account`, as claims in JSON, without a password, and grants what the
- * client asks. The first line of output is its issuer.
+ * client asks. The first line of output is its issuer. With `CERT` and `KEY` it speaks TLS.
  */
 
 /** Where the clients get their answers. */
@@ -14,9 +15,11 @@ const [redirectUri = ''] = process.argv.slice(2);
 /** The claims of each account that has logged in, by its subject. */
 const accounts = new Map<string, Record<string, unknown>>();
 
-const server = createServer({ maxHeaderSize: 131_072 });
-server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const { HOST: host = '127.0.0.1', PORT: port = '0', CERT: cert, KEY: key } = process.env;
+const limits = { maxHeaderSize: 131_072 };
+const server = cert === undefined ? createServer(limits) : createHttpsServer({ ...limits, cert, key });
+server.listen(Number(port), host, () => {
+  const issuer = `${cert === undefined ? 'http' : 'https'}://${host}:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, configuration());
   const answer = provider.callback();
   server.on('request', (request, response) => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Place } from './certificate.ts';
 import { Child } from './child.ts';
 import { freePort } from './free-port.ts';
 
@@ -12,19 +13,19 @@ export type Account = { sub: string; name?: string; groups?: unknown; atUserinfo
 /** A real OpenID Connect provider in a process of its own. It can end and start again. */
 export class OidcProvider {
   readonly issuer: string;
-  readonly #port: number;
+  readonly #place: Pick<Place, 'host' | 'port'> & Partial<Place>;
   readonly #redirectUri: string;
   #child: Child | undefined;
 
-  private constructor(port: number, redirectUri: string) {
-    this.issuer = `http://127.0.0.1:${port}`;
-    this.#port = port;
+  private constructor(place: Pick<Place, 'host' | 'port'> & Partial<Place>, redirectUri: string) {
+    this.issuer = `${place.pair === undefined ? 'http' : 'https'}://${place.host}:${place.port}`;
+    this.#place = place;
     this.#redirectUri = redirectUri;
   }
 
   /** A provider that does not run yet. `redirectUri` is where its clients get their answers. */
-  static async create(redirectUri = 'https://console.example/login/callback'): Promise<OidcProvider> {
-    return new OidcProvider(await freePort(), redirectUri);
+  static async create(redirectUri = 'https://console.example/login/callback', place?: Place): Promise<OidcProvider> {
+    return new OidcProvider(place ?? { host: '127.0.0.1', port: await freePort() }, redirectUri);
   }
 
   /** A provider that answers. */
@@ -47,9 +48,10 @@ export class OidcProvider {
 
   /** Resolves when it answers. */
   async startAgain(): Promise<void> {
-    const env = { ...process.env, PORT: String(this.#port) };
+    const { host, port, pair } = this.#place;
+    const env = { ...process.env, HOST: host, PORT: String(port), CERT: pair?.cert, KEY: pair?.key };
     this.#child = new Child(process.execPath, ['test/support/oidc-process.ts', this.#redirectUri], { env });
-    await this.#child.line(/^http:/);
+    await this.#child.line(/^https?:/);
   }
 
   async stop(): Promise<void> {

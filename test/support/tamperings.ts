@@ -5,12 +5,13 @@ import { textsDigestOf } from '../../internal/ledger/event-digest.ts';
 import { writeAct } from '../../internal/ledger/act.ts';
 import { joinIds, leafOfErasure, type Erasure } from '../../internal/ledger/erasure.ts';
 import { leafOf } from '../../internal/ledger/leaf.ts';
-import { macOf } from '../../internal/ledger/mac.ts';
+import { actKeyOf, macOf } from '../../internal/ledger/mac.ts';
 import { packTile, unpackTile } from '../../internal/ledger/tiles.ts';
 import { storedJson } from '../../internal/ledger/stored-json.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { highestId } from '../../internal/record/audit/tile-ids.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
+import { Acts } from '../../internal/store/acts/acts.ts';
 import { recordActs } from '../../internal/store/acts/record-acts.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
@@ -418,6 +419,26 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
         await db.deleteFrom('dead_letters').execute();
       },
       found: { live: ['The dead letter of event {id} is gone, and no act says who deleted it.'] },
+    },
+    'removes a mute': {
+      tamper: async (db) => {
+        await new Acts(() => db, [actKeyOf(macKey)]).add({
+          organization: 'acme',
+          id: randomUUID(),
+          by: 'ana',
+          note: 'Patches',
+          kind: 'mute',
+          automationId: undefined,
+          until: new Date('2099-01-01'),
+          window: undefined,
+        });
+        await recordActs(db, [macKey], (error) => {
+          throw error;
+        });
+        await seal(db);
+        await db.deleteFrom('acts').execute();
+      },
+      found: { live: ['The mute {id} of ana is gone or changed, and no act says who ended it.'] },
     },
     'adds an act': {
       tamper: (db) => {

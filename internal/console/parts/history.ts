@@ -1,4 +1,5 @@
 import { consoleNamespace } from '../../expectation/read-automation.ts';
+import { alertmanagerNamespace } from '../../expectation/read-channel.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { Alert, Notice } from '../../record/alert.ts';
 import type { Delivery } from '../../record/delivery.ts';
@@ -72,7 +73,32 @@ function told({ receiver, told_at, resolved_told_at, error }: Notice, now: numbe
 
 /** A channel as people know it: one of the console has no namespace. */
 export function shownChannel(channel: string): string {
+  if (channel.startsWith(`${alertmanagerNamespace}/`)) return 'Alertmanager';
   return channel.startsWith(`${consoleNamespace}/`) ? channel.slice(consoleNamespace.length + 1) : channel;
+}
+
+/** The newest deliveries, if there are any. It asks again while a test waits for its answer. */
+export function deliveryCard(
+  title: string,
+  deliveries: readonly Delivery[],
+  place: Place & Pick<Visit, 'ctx'>,
+  site: Site,
+  nameOf: NameOfAutomation,
+): Html | false {
+  if (deliveries.length === 0) return false;
+  const isAwaited = ({ kind, attempts, delivered_at: delivered, given_up_at: end }: Delivery): boolean =>
+    kind === 'test' && attempts === 0 && (delivered ?? end) === null;
+  const again = html`hx-get="${site.base}${place.ctx.path}" hx-select="#deliveries" hx-trigger="load delay:1s"
+  hx-swap="outerHTML"`;
+  return html`<section
+    class="card"
+    id="deliveries"
+    aria-labelledby="deliveries-title"
+    ${deliveries.some(isAwaited) && again}
+  >
+    <header><h2 id="deliveries-title">${title}</h2></header>
+    ${deliveryTable(deliveries, place, site, nameOf)}
+  </section>`;
 }
 
 /** Deliveries to channels, and whether they arrived. */
@@ -99,7 +125,7 @@ export function deliveryTable(
           html`<tr data-row>
             <td>${result(delivery, now)}</td>
             <td><bdi>${shownChannel(delivery.channel)}</bdi></td>
-            <td class="mono">${delivery.kind}</td>
+            <td class="mono">${delivery.kind.replace('automation.', '')}</td>
             ${nameOf && html`<td>${delivery.kind !== 'test' && html`<a class="row-link" href="${site.automation(organization, delivery.automation)}"><bdi>${nameOf(delivery.automation) ?? shortenUuid(delivery.automation)}</bdi></a>`}</td>`}
             <td>${age(delivery.created_at, now)}</td>
             <td class="number">${count(delivery.attempts, 'attempt')}</td>

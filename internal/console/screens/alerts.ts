@@ -5,7 +5,7 @@ import { html, type Html } from '../../kit/html/html.ts';
 import type { Alert, AlertPosition } from '../../record/alert.ts';
 import type { Page } from '../../record/page.ts';
 import { readNames } from '../names.ts';
-import { alertTable, deliveryTable } from '../parts/history.ts';
+import { alertTable, deliveryCard } from '../parts/history.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
 import { channelCard } from './channel-card.ts';
@@ -45,13 +45,7 @@ export const alerts: Screen = {
       </div>
       <div class="card">${page.items.length > 0 ? alertTable(page.items, visit, site, nameOfId) : nothingShown}</div>
       ${olderLink(page, query, visit, console)} ${channels.length > 0 && channelCard(channels, query.test, visit, site)}
-      ${
-        deliveries.length > 0 &&
-        html`<section class="card" aria-labelledby="deliveries-title">
-          <header><h2 id="deliveries-title">Newest deliveries to channels</h2></header>
-          ${deliveryTable(deliveries, visit, site, nameOfId)}
-        </section>`
-      }`;
+      ${deliveryCard('Newest deliveries to channels', deliveries, visit, site, nameOfId)}`;
     answerHtml(visit.ctx, console.page({ title: 'Alerts', viewer, organization, section: 'alerts', body }));
   },
 };
@@ -75,7 +69,7 @@ function choiceOf(query: Query, { organization }: Visit, { site }: Console): Htm
 
 const nothingShown = html`<div class="empty">
   <h2>No alert</h2>
-  <p>Declare what you expect of an automation, as a resource <code>Automation</code>; alerts appear here.</p>
+  <p>What an owner, a resource or a file expects of an automation, and does not happen, appears here.</p>
 </div>`;
 
 function olderLink(

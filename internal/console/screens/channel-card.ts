@@ -21,6 +21,7 @@ export const typeNames: Record<string, string> = {
   googlechat: 'Google Chat',
   discord: 'Discord',
   ntfy: 'ntfy',
+  alertmanager: 'On-call',
 };
 
 type Place = Pick<Visit, 'organization' | 'now'>;
@@ -50,30 +51,33 @@ export function channelList(
     <ul class="list channels">
       ${channels.map((channel) => {
         const { namespace, name, type, to, kinds, failing_since } = channel;
+        const shown = shownChannel(`${namespace}/${name}`);
         const action = site.of(
           organization,
           `channels/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/test`,
         );
         return html`<li>
-          <strong><bdi>${shownChannel(`${namespace}/${name}`)}</bdi></strong>
+          <strong><bdi>${shown}</bdi></strong>
           <span class="quiet"
             >${typeNames[type] ?? type}${to !== '' && html` to <bdi>${to}</bdi>`}:
             ${kinds.length === 0 ? 'everything about automations' : kinds.join(', ')}</span
           >
-          ${
-            failing_since === null
-              ? html`<span class="state succeeded">${icon('succeeded')}<span>Accepts</span></span>`
-              : html`<span class="state failed"
-                  >${icon('failed')}<span>Failing since ${age(failing_since, now)}</span></span
-                >`
-          }
+          ${type === 'alertmanager' ? html`<span></span>` : stateOf(failing_since, now)}
           <span class="actions">
             <form method="post" action="${action}">
-              <button class="button" aria-label="Send a test to ${name}">Send a test</button>
+              <button class="button" aria-label="Send a test to ${type === 'alertmanager' ? shown : name}">
+                Send a test
+              </button>
             </form>
             ${more(channel)}
           </span>
         </li>`;
       })}
     </ul>`;
+}
+
+function stateOf(failingSince: string | null, now: number): Html {
+  const icons = failingSince === null ? 'succeeded' : 'failed';
+  const words = failingSince === null ? 'Accepts' : html`Failing since ${age(failingSince, now)}`;
+  return html`<span class="state ${icons}">${icon(icons)}<span>${words}</span></span>`;
 }

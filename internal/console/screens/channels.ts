@@ -4,7 +4,7 @@ import { html, type Content, type Html } from '../../kit/html/html.ts';
 import { leadTo } from '../../login/page.ts';
 import type { ChannelState } from '../../record/delivery.ts';
 import { field, malformed, readForm, type Form } from '../forms.ts';
-import { deliveryTable } from '../parts/history.ts';
+import { deliveryCard } from '../parts/history.ts';
 import { readNames } from '../names.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { channelList, typeNames } from './channel-card.ts';
@@ -135,13 +135,7 @@ async function show(visit: Visit, console: Console, { texts, faults = [] }: Show
       )}
     </section>
     ${visit.proof !== undefined && newForm(visit, console, texts, faults.length > 0)}
-    ${
-      deliveries.length > 0 &&
-      html`<section class="card" aria-labelledby="deliveries-title">
-        <header><h2 id="deliveries-title">Last deliveries, and the receivers' answers</h2></header>
-        ${deliveryTable(deliveries, visit, console.site, nameOfId)}
-      </section>`
-    }`;
+    ${deliveryCard('Last deliveries, and the receivers’ answers', deliveries, visit, console.site, nameOfId)}`;
   answerSettings(visit, console, { title: 'Channels', path, body, status: faults.length > 0 ? 400 : 200 });
 }
 

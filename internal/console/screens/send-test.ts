@@ -13,6 +13,6 @@ export const sendTest: Screen = {
   answer: async (visit, { site, sendTest: send }) => {
     const { ctx, organization } = visit;
     const test = await send(organization, channelOf(visit));
-    leadTo(ctx, `${site.publicUrl.origin}${site.of(organization, 'alerts', { test })}`);
+    leadTo(ctx, `${site.publicUrl.origin}${site.of(organization, 'alerts', { test })}#channels-title`);
   },
 };

@@ -1,5 +1,8 @@
 import type { Blindness } from '../../expectation/transition.ts';
 import { AlertTeller, type AlertTellerOptions, type AlertTimings } from './alert-teller.ts';
+import { AlertmanagerTests } from './alertmanager-tests.ts';
+import { Alertmanager } from './alertmanager.ts';
+import { ConsoleLinks } from './links.ts';
 
 export interface AlertSenderOptions extends AlertTellerOptions {
   /** Every replica, not a load balancer: replicas share notifications but not alerts. */
@@ -19,11 +22,15 @@ const defaultTimings: AlertTimings = { repeatMs: 60_000, checkMs: 500, timeoutMs
 export class AlertSender {
   readonly name = 'alertmanager';
   readonly #tellers: readonly AlertTeller[];
+  readonly #tests: AlertmanagerTests;
   #announced: { at: number; blindness: Blindness | undefined } | undefined;
 
   constructor(options: AlertSenderOptions) {
     const timings = { ...defaultTimings, ...options.timings };
-    this.#tellers = options.urls.map((url) => new AlertTeller(url, options, timings, () => this.#toTell()));
+    const alertmanagers = options.urls.map((url) => new Alertmanager(url, timings.timeoutMs));
+    this.#tellers = alertmanagers.map((one) => new AlertTeller(one, options, timings, () => this.#toTell()));
+    const links = new ConsoleLinks(options.consoleUrl);
+    this.#tests = new AlertmanagerTests(options.db, alertmanagers, links, options.logger);
   }
 
   /**
@@ -39,10 +46,11 @@ export class AlertSender {
 
   async start(): Promise<void> {
     for (const teller of this.#tellers) teller.start();
+    this.#tests.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#tellers.map((teller) => teller.stop()));
+    await Promise.all([this.#tests.stop(), ...this.#tellers.map((teller) => teller.stop())]);
   }
 
   #toTell(): { blindness: Blindness | undefined } | undefined {

@@ -1,13 +1,16 @@
 import { Repeating } from '../../kit/async/repeating.ts';
 import type { Blindness } from '../../expectation/transition.ts';
+import type { MacKey } from '../../ledger/mac.ts';
 import type { Database } from '../../store/database.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import type { NotifyMetrics } from './notify-metrics.ts';
 import { alertMessages } from './alert-messages.ts';
 import { blindAlert } from './alertmanager-alert.ts';
-import { Alertmanager } from './alertmanager.ts';
+import { reasonOf, type Alertmanager } from './alertmanager.ts';
 import { ConsoleLinks } from './links.ts';
 import { NoticeBook } from './notice-book.ts';
+import { quietAlerts } from './quiet-alerts.ts';
+import { Silences } from './silences.ts';
 import { alertsToTell, type ToldAlert } from './told-alerts.ts';
 
 export interface AlertTellerOptions {
@@ -16,6 +19,8 @@ export interface AlertTellerOptions {
   database?: string | undefined;
   /** The base of the links in alerts. */
   consoleUrl: URL | undefined;
+  /** The keys with which consoles write mutes and acknowledgements; none without a log. */
+  actKeys?: readonly MacKey[];
   metrics: NotifyMetrics;
   logger: Logger;
 }
@@ -37,6 +42,7 @@ export class AlertTeller {
   readonly #links: ConsoleLinks;
   readonly #alertmanager: Alertmanager;
   readonly #book: NoticeBook;
+  readonly #silences: Silences;
   readonly #rounds: Repeating;
   #last: readonly ToldAlert[] = [];
   #dueAt = 0;
@@ -47,7 +53,7 @@ export class AlertTeller {
 
   /** @param announced what this process sends; undefined while another one does. */
   constructor(
-    url: URL,
+    alertmanager: Alertmanager,
     options: AlertTellerOptions,
     timings: AlertTimings,
     announced: () => { blindness: Blindness | undefined } | undefined,
@@ -56,8 +62,9 @@ export class AlertTeller {
     this.#timings = timings;
     this.#announced = announced;
     this.#links = new ConsoleLinks(options.consoleUrl);
-    this.#alertmanager = new Alertmanager(url, timings.timeoutMs);
-    this.#book = new NoticeBook(options.db, this.#alertmanager.receiver);
+    this.#alertmanager = alertmanager;
+    this.#book = new NoticeBook(options.db, alertmanager.receiver);
+    this.#silences = new Silences(alertmanager);
     this.#rounds = new Repeating(() => this.#check());
   }
 
@@ -89,6 +96,7 @@ export class AlertTeller {
     const { metrics, logger, database } = this.#options;
     const now = Date.now();
     const messages = alertMessages(await this.#read(), this.#links, now);
+    await this.#silence();
     const isBlindNews = blindness !== undefined || this.#isBlindTold !== false;
     const blind = isBlindNews ? [blindAlert(blindness, this.#links, { now, database })] : [];
     if (messages.length + blind.length === 0) return;
@@ -114,6 +122,20 @@ export class AlertTeller {
     await this.#book.end(noted).catch((error: unknown) => {
       logger.warn({ error, receiver }, 'notices of alerts cannot be written');
     });
+  }
+
+  /**
+   * Lets the Alertmanager repeat nothing that is muted or acknowledged. While Postgres is
+   * unavailable, silences end by themselves.
+   */
+  async #silence(): Promise<void> {
+    const { db, logger, actKeys = [] } = this.#options;
+    const { receiver } = this.#alertmanager;
+    try {
+      await this.#silences.keep(await quietAlerts(db, { receiver, actKeys, links: this.#links }));
+    } catch (error) {
+      logger.warn({ receiver, problem: reasonOf(error) }, 'alertmanager was not silenced');
+    }
   }
 
   /**

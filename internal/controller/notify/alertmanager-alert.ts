@@ -18,6 +18,9 @@ export interface AlertmanagerAlert {
  */
 const aliveMs = 3 * 86_400_000;
 
+/** How long the alert of a test is open, in ms: longer than Alertmanagers wait for a group. */
+const testMs = 300_000;
+
 /** Maximum number of sentences in a description. */
 const mostSentences = 10;
 
@@ -74,6 +77,21 @@ export function blindAlert(
     },
     ...times(blindness?.since ?? now, endsAt, now),
     generatorURL: links.start,
+  };
+}
+
+/** The alert of a test, which ends by itself. */
+export function testAlert(organization: string, links: ConsoleLinks, now: number): AlertmanagerAlert {
+  const page = links.organization(organization);
+  return {
+    labels: { alertname: 'RunledgerTest', organization },
+    annotations: {
+      summary: 'A test from Runledger',
+      description: 'This is a test. Runledger reaches this Alertmanager.',
+      console: page,
+    },
+    ...times(now, now + testMs, now),
+    generatorURL: page,
   };
 }
 

@@ -12,9 +12,29 @@ export interface TellResult {
   isUnsure: boolean;
 }
 
+/** What a silence is about, in the form of Alertmanager's API v2. */
+export type Matchers = readonly { name: string; value: string; isRegex: boolean; isEqual: true }[];
+
+/** A silence as an Alertmanager keeps it; times as texts. */
+export interface Silence {
+  /** Of the one that it replaces, or extends if nothing else differs. */
+  id?: string | undefined;
+  matchers: Matchers;
+  startsAt: string;
+  endsAt: string;
+  comment: string;
+}
+
+interface Reply {
+  ok: boolean;
+  status: number;
+  text: string;
+}
+
 /** A client of one Alertmanager's API v2. */
 export class Alertmanager {
-  /** The address shown to people, without user name and password. */
+  /** Its address without user name and password, as people see it, and what the record calls it. */
+  readonly address: string;
   readonly receiver: string;
   readonly #url: URL;
   readonly #headers: Record<string, string>;
@@ -22,8 +42,9 @@ export class Alertmanager {
 
   /** @param url may hold a user name and a password. */
   constructor(url: URL, timeoutMs: number) {
-    this.receiver = `alertmanager ${url.protocol}//${url.host}`;
-    this.#url = new URL(`${url.pathname.replace(/\/$/, '')}/api/v2/alerts`, url.origin);
+    this.address = `${url.protocol}//${url.host}`;
+    this.receiver = `alertmanager ${this.address}`;
+    this.#url = new URL(`${url.pathname.replace(/\/$/, '')}/api/v2/`, url.origin);
     const { username, password } = url;
     const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
     this.#headers = {
@@ -41,7 +62,7 @@ export class Alertmanager {
     const parts: (readonly AlertmanagerAlert[])[] = [];
     for (let from = 0; from < alerts.length; from += batch) parts.push(alerts.slice(from, from + batch));
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      const answer = await this.#post(part).catch(reasonOf);
+      const answer = await this.#send('POST', 'alerts', part).catch(reasonOf);
       if (typeof answer === 'string') {
         // After a request without an answer, the rest would take too long.
         for (const alert of [part, ...parts].flat()) problems.set(alert, answer);
@@ -56,11 +77,25 @@ export class Alertmanager {
     return { problems, isUnsure: false };
   }
 
-  async #post(alerts: readonly AlertmanagerAlert[]): Promise<{ ok: boolean; status: number; text: string }> {
-    const answer = await fetch(this.#url, {
-      method: 'POST',
+  /** Makes or extends a silence. Resolves with its id. @throws {Error} with the reason. */
+  async silence(silence: Silence): Promise<string> {
+    const answer = await this.#send('POST', 'silences', { ...silence, createdBy: 'Runledger' });
+    // An Alertmanager that has started again may not know it.
+    if (answer.status === 404 && silence.id !== undefined) return this.silence({ ...silence, id: undefined });
+    if (!answer.ok) throw new Error(`answered ${answer.status}: ${storable(answer.text, 200)}`);
+    return (JSON.parse(answer.text) as { silenceID: string }).silenceID;
+  }
+
+  /** Ends a silence, if there still is one. @throws {Error} without an answer. */
+  async endSilence(id: string): Promise<void> {
+    await this.#send('DELETE', `silence/${id}`);
+  }
+
+  async #send(method: string, path: string, content?: unknown): Promise<Reply> {
+    const answer = await fetch(new URL(path, this.#url), {
+      method,
       headers: this.#headers,
-      body: JSON.stringify(alerts),
+      ...(content !== undefined && { body: JSON.stringify(content) }),
       redirect: 'error',
       signal: AbortSignal.timeout(this.#timeoutMs),
     });
@@ -69,7 +104,7 @@ export class Alertmanager {
 }
 
 /** The reason of a failed request, which `fetch` hides in the cause. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return describeError(cause).message;
 }

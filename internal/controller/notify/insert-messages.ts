@@ -16,10 +16,17 @@ export interface Message {
 /** Maximum rows per statement: each has seven values, and Postgres accepts 65,535. */
 const batch = 1_000;
 
-/** Inserts messages in this order, in which they are delivered. */
+/**
+ * Inserts messages, which each channel gets in this order. Those of a channel lie together: a look
+ * for all that people have not been told then reads a sixth of the pages, with six channels.
+ */
 export async function insertMessages(trx: Transaction<Tables>, messages: readonly Message[]): Promise<void> {
-  for (let from = 0; from < messages.length; from += batch) {
-    const rows = messages.slice(from, from + batch).map(({ id = randomUUID(), channel, automationId, event }) => ({
+  const byChannel = Map.groupBy(messages, ({ channel: { organization, namespace, name } }) =>
+    [organization, namespace, name].join(' '),
+  );
+  const together = [...byChannel.values()].flat();
+  for (let from = 0; from < together.length; from += batch) {
+    const rows = together.slice(from, from + batch).map(({ id = randomUUID(), channel, automationId, event }) => ({
       id,
       organization: channel.organization,
       automation_id: automationId,

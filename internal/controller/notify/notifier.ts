@@ -1,5 +1,4 @@
 import type { Blindness, Held, Transition } from '../../expectation/transition.ts';
-import type { MacKey } from '../../ledger/mac.ts';
 import type { Turns } from '../../store/apart.ts';
 import type { Tables } from '../../store/database.ts';
 import type { Transaction } from '../../store/sql.ts';
@@ -7,11 +6,7 @@ import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 import { Outbox } from './outbox.ts';
 import { ChannelSender, type ChannelSenderOptions } from './channel-sender.ts';
 
-export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> &
-  Omit<ChannelSenderOptions, 'timings'> & {
-    /** The keys with which consoles write mutes; none without a log. */
-    actKeys?: readonly MacKey[];
-  };
+export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<ChannelSenderOptions, 'timings'>;
 
 /** Notifies Alertmanagers and channels of what a controller's ticks find. */
 export class Notifier {

@@ -1,3 +1,4 @@
+import { alertmanagerNamespace } from '../../expectation/read-channel.ts';
 import { unavailable } from '../../kit/errors/request-error.ts';
 import type { Database } from '../../store/database.ts';
 import { isForbidden, isTimeout, isUnavailable } from '../../store/errors.ts';
@@ -12,8 +13,8 @@ const missingRight =
   'and insert on deliveries.';
 
 /**
- * Puts a test into the outbox. Resolves with `waiting` if the last test of this channel has not
- * been sent, and with `gone` if there is no such channel.
+ * Puts a test of a channel, or of the Alertmanagers, into the outbox. Resolves with `waiting` if
+ * the last test of this channel has not been sent, and with `gone` if there is no such channel.
  * @throws {RequestError} if Postgres cannot write it now.
  */
 export async function sendTest(
@@ -36,6 +37,10 @@ function enqueueTest(
   channel: { organization: string; namespace: string; name: string },
 ): Promise<'sent' | 'waiting' | 'gone'> {
   const { organization, namespace, name } = channel;
+  const receiver =
+    namespace === alertmanagerNamespace
+      ? sql`controller_state where alertmanagers <> '{}'`
+      : sql`channels where organization = ${organization} and namespace = ${namespace} and name = ${name}`;
   return db.transaction().execute(async (trx) => {
     // A user in runledger_reader sees and writes only rows of this organization.
     await sql`select set_config('runledger.organization', ${organization}, true)`.execute(trx);
@@ -45,7 +50,7 @@ function enqueueTest(
           and d.channel_namespace = ${namespace} and d.channel_name = ${name}
           and d.delivered_at is null and d.given_up_at is null
       ) as waiting
-      from channels where organization = ${organization} and namespace = ${namespace} and name = ${name}
+      from ${receiver}
     `.execute(trx);
     const [found] = rows;
     if (found === undefined) return 'gone';

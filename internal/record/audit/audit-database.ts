@@ -26,6 +26,7 @@ import {
   type LogRow,
   type Reading,
   lostLetters,
+  lostMutes,
 } from './read-database.ts';
 import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
 import { inSnapshot, type Beside } from './snapshot.ts';
@@ -69,6 +70,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const letters = await parts.run('The dead letters', [], () =>
       read((own) => lostLetters(own, organization, acts.proven)),
     );
+    const mutes = await parts.run('The mutes', [], () => read((own) => lostMutes(own, organization, acts.proven)));
     const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
     const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
     const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
@@ -124,6 +126,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         ...erased.findings,
         ...acts.findings,
         ...letters,
+        ...mutes,
         ...events.findings,
         ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
         ...running,

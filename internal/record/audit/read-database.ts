@@ -164,3 +164,24 @@ export async function lostLetters(trx: Reading, organization: string, acts: read
     sentence: `The dead letter of event ${id} is gone, and no act says who deleted it.`,
   }));
 }
+
+/** The findings about mutes that hold by the acts and not by their rows: these count. */
+export async function lostMutes(trx: Reading, organization: string, acts: readonly Act[]): Promise<Finding[]> {
+  const ended = new Set(acts.filter(({ kind }) => kind === 'unmuted').map(({ details }) => details['mute']));
+  const isOver = ({ details: { until = '9999', mute } }: Act): boolean =>
+    ended.has(mute) || until < new Date().toISOString();
+  const holding = acts.filter((act) => act.kind === 'muted' && !isOver(act));
+  if (holding.length === 0) return [];
+  const rows = await trx
+    .selectFrom('acts')
+    .select(['id', 'automation_id', 'until_at'])
+    .where('organization', '=', organization)
+    .where('kind', '=', 'mute')
+    .execute();
+  const keyOf = (id = '', automation = '', until = ''): string => [id, automation, until].join(' ');
+  const kept = new Set(rows.map((row) => keyOf(row.id, row.automation_id ?? '', row.until_at?.toISOString())));
+  const lost = holding.filter(({ details: { mute, automation, until } }) => !kept.has(keyOf(mute, automation, until)));
+  return lost.map(({ details: { mute }, by }) => ({
+    sentence: `The mute ${mute} of ${by} is gone or changed, and no act says who ended it.`,
+  }));
+}

@@ -14,6 +14,8 @@ export interface ControllerStateTable {
   executions_until: Date | null;
   /** The same per organization that is behind, in ISO 8601; written as JSON. */
   executions_behind: ColumnType<Record<string, string>, string | undefined, string>;
+  /** The addresses of the Alertmanagers that the controllers tell. */
+  alertmanagers: Generated<string[]>;
 }
 
 /** The table `record_gaps`: times in which ingest may have rejected events. */

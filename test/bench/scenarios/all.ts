@@ -22,6 +22,7 @@ import { shards } from './shards.ts';
 import { start } from './start.ts';
 import { streams } from './streams.ts';
 import { telemetry } from './telemetry.ts';
+import { tell } from './tell.ts';
 import { tick } from './tick.ts';
 
 /** By name, in the order in which they run and are shown. */
@@ -51,4 +52,5 @@ export const scenarios: Record<string, Scenario> = {
   cold,
   seal,
   tick,
+  tell,
 };

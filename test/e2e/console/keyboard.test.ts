@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { suiteBrowser } from '../../support/suite-browser.ts';
+import { ada, suiteBrowser } from '../../support/suite-browser.ts';
+
+const owner = { ...ada, owned: ['acme'] };
 
 const pathOf = (page: Page): string => new URL(page.url()).pathname;
 
@@ -118,23 +120,72 @@ describe('the console by keyboard alone', () => {
     await page.waitForURL('**/executions?from=*&to=*');
   });
 
-  it('reaches every link, button and field with Tab, and shows where it is', async () => {
-    await using opened = await suite.open();
-    const { page } = opened;
-    await page.goto('/o/acme/errors');
-    const wanted = await page.evaluate<number>(`[...document.querySelectorAll('a[href], button, input, summary')]
-      .filter((e) => e.checkVisibility() && !e.closest('details:not([open]) .panel') && e.tabIndex >= 0).length`);
-    const seen = new Set<string>();
-    for (let step = 0; step < wanted; step += 1) {
-      await page.keyboard.press('Tab');
-      const { place, outline } = await page.evaluate<{ place: string; outline: string }>(`{
-        const e = document.activeElement;
-        const all = [...document.querySelectorAll('*')];
-        ({ place: e.tagName + all.indexOf(e), outline: getComputedStyle(e).outlineStyle });
-      }`);
-      expect(outline, place).to.not.equal('none');
-      seen.add(place);
-    }
-    expect(seen.size).to.equal(wanted);
-  });
+  for (const place of ['errors', 'settings/channels', 'settings/tokens', 'automations/new', 'mutes']) {
+    it(`reaches every link, button and field with Tab, and shows where it is: ${place}`, async () => {
+      suite.viewer = owner;
+      await using opened = await suite.open();
+      const { page } = opened;
+      await page.goto(`/o/acme/${place}`);
+      const wanted =
+        await page.evaluate<number>(`[...document.querySelectorAll('a[href], button, input, select, summary')]
+        .filter((e) => e.checkVisibility() && !e.closest('details:not([open]) > :not(summary)') && e.tabIndex >= 0).length`);
+      const seen = new Set<string>();
+      const next = async (): Promise<string> => {
+        await page.keyboard.press('Tab');
+        const { place: at, outline } = await page.evaluate<{ place: string; outline: string }>(`{
+          const e = document.activeElement;
+          const all = [...document.querySelectorAll('*')];
+          ({ place: e.tagName + all.indexOf(e), outline: getComputedStyle(e).outlineStyle });
+        }`);
+        expect(outline, at).to.not.equal('none');
+        return at;
+      };
+      for (let step = 0, last = ''; step < wanted; step += 1) {
+        let at = await next();
+        // A browser stops at each part of a date.
+        while (at === last) at = await next();
+        seen.add(at);
+        last = at;
+      }
+      expect(seen.size).to.equal(wanted);
+    });
+  }
+
+  const forms: Record<string, { keys: Record<string, string[]>; sent: Record<string, string> }> = {
+    'settings/channels': {
+      keys: { name: ['billing-chat'], type: ['ArrowDown'], url: ['https://chat.example/x'] },
+      sent: { name: 'billing-chat', type: 'slack', url: 'https://chat.example/x' },
+    },
+    'settings/tokens': {
+      keys: { name: ['Robot'], kind: ['ArrowDown'], '': [] },
+      sent: { name: 'Robot', kind: 'read' },
+    },
+    'automations/new': {
+      keys: { name: ['Invoices'], schedule: ['0 * * * *'], grace: ['5m'] },
+      sent: { name: 'Invoices', schedule: '0 * * * *', grace: '5m' },
+    },
+    mutes: { keys: { note: ['The robot moves'] }, sent: { note: 'The robot moves' } },
+  };
+  for (const [place, { keys, sent }] of Object.entries(forms)) {
+    it(`fills in and sends a form: ${place}`, async () => {
+      suite.viewer = owner;
+      await using opened = await suite.open();
+      const { page, complaints } = opened;
+      await page.goto(`/o/acme/${place}`);
+      // The redirect would lead to the public address of the console.
+      await page.route('**/o/acme/**', (route) =>
+        route.request().method() === 'POST' ? route.fulfill({ status: 204 }) : route.continue(),
+      );
+      for (const [name, typed] of Object.entries(keys)) {
+        do await page.keyboard.press('Tab');
+        while ((await page.evaluate('document.activeElement.name ?? ""')) !== name);
+        for (const text of typed) await (text === 'ArrowDown' ? page.keyboard.press(text) : page.keyboard.type(text));
+      }
+      const request = page.waitForRequest((one) => one.method() === 'POST');
+      await page.keyboard.press('Enter');
+      const form = Object.fromEntries(new URLSearchParams((await request).postData() ?? ''));
+      expect(form).to.include(sent);
+      expect(complaints).to.deep.equal([]);
+    });
+  }
 });

@@ -12,6 +12,7 @@ import { seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
 import { storeEvents } from '../../support/reading.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
 import type { Viewer } from '../../../internal/console/viewer.ts';
 
 const automation = '0190a0b0-0000-7000-8000-000000000001';
@@ -281,5 +282,22 @@ describe('the pages of the console', () => {
     expect((await get(`/o/acme/executions/${automation}/none`)).status).to.equal(404);
     expect((await get('/o/acme/executions/x/none')).status).to.equal(404);
     expect((await get(`/o/acme/executions/${automation}/%ff`)).status).to.equal(404);
+  });
+
+  it('say which events may be missing, and nothing of the time before the first one', async () => {
+    const { db } = database;
+    const ago = (minutes: number): number => Date.now() - minutes * 60_000;
+    await recordEvents(db, [anEvent({ organization: 'initech', createdAt: ago(10) })]);
+    viewer = { subject: 'ida', name: 'ida', organizations: ['initech'] };
+    const gap = (from: number, until: number) => ({ from_at: new Date(from), until_at: new Date(until), reason: '' });
+    await db
+      .insertInto('record_gaps')
+      .values([gap(0, ago(11)), gap(ago(5), ago(4))])
+      .execute();
+    const shown = async (): Promise<string[]> =>
+      [...(await get('/o/initech/blindness')).body.matchAll(/<li>.*?<\/li>/gs)].map(String);
+    const [only, ...others] = await until('the gap', async () => (await shown()).length > 0 && shown());
+    expect(only).to.include('for 1 min');
+    expect(others).to.deep.equal([]);
   });
 });

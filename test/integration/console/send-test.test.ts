@@ -22,14 +22,28 @@ describe('the button that sends a test', () => {
     const browser = await suite.reader();
     const answer = await browser.post(path);
     expect(answer.status).to.equal(303);
-    expect(answer.headers.location).to.equal('https://console.example/o/acme/alerts?test=sent');
-    expect((await browser.post(path)).headers.location).to.match(/test=waiting$/);
+    expect(answer.headers.location).to.equal('https://console.example/o/acme/alerts?test=sent#channels-title');
+    expect((await browser.post(path)).headers.location).to.match(/test=waiting#channels-title$/);
     const [row, ...others] = await deliveries();
     expect(others).to.deep.equal([]);
     expect(row).to.deep.include({ organization: 'acme', channel_name: 'incidents', attempts: 0 });
     expect(row?.event).to.deep.include({ type: 'dev.runledger.test', source: 'https://console.example/o/acme/' });
     await suite.database.db.updateTable('deliveries').set({ delivered_at: new Date() }).execute();
-    expect((await browser.post(path)).headers.location).to.match(/test=sent$/);
+    expect((await browser.post(path)).headers.location).to.match(/test=sent#channels-title$/);
+  });
+
+  it('tests the Alertmanagers of the installation, if it has any', async () => {
+    const own = path.replace('acme-automations/incidents', 'runledger.alertmanager/all');
+    const state = suite.database.db.updateTable('controller_state');
+    const browser = await suite.reader();
+    expect((await browser.post(own)).headers.location).to.match(/test=gone#channels-title$/);
+    await state.set({ alertmanagers: ['http://am-0:9093', 'http://am-1:9093'] }).execute();
+    expect((await browser.get('/o/acme/alerts')).body)
+      .to.include('http://am-0:9093, http://am-1:9093')
+      .and.to.include('aria-label="Send a test to Alertmanager"');
+    expect((await browser.post(own)).headers.location).to.match(/test=sent#channels-title$/);
+    expect((await browser.post(own)).headers.location).to.match(/test=waiting#channels-title$/);
+    await state.set({ alertmanagers: [] }).execute();
   });
 
   it('works with a user of the console alone, who is in runledger_reader and can write nothing else', async () => {
@@ -41,8 +55,8 @@ describe('the button that sends a test', () => {
     await using console = await startConsole(address.href, {}, suite.tokens.source);
     const browser = new Browser(console.client);
     await browser.post('/login', { token: readToken() });
-    expect((await browser.post(path)).headers.location).to.match(/test=sent$/);
-    expect((await browser.post(path)).headers.location).to.match(/test=waiting$/);
+    expect((await browser.post(path)).headers.location).to.match(/test=sent#channels-title$/);
+    expect((await browser.post(path)).headers.location).to.match(/test=waiting#channels-title$/);
     expect(await deliveries()).to.have.length(1);
     for (const [organization, automation] of [
       ['acme', '0190a0b0-0000-7000-8000-000000000001'],
@@ -77,7 +91,7 @@ describe('the button that sends a test', () => {
 
   it('says that the channel is gone', async () => {
     const browser = await suite.reader();
-    expect((await browser.post(path)).headers.location).to.match(/test=gone$/);
+    expect((await browser.post(path)).headers.location).to.match(/test=gone#channels-title$/);
   });
 
   it('takes no form of another site, and none of another organization', async () => {

@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { sendTest } from '../../../internal/controller/notify/send-test.ts';
+import { alertmanagerNamespace } from '../../../internal/expectation/read-channel.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
+import { freePort } from '../../support/free-port.ts';
 import { AlertmanagerServer } from '../../support/notify/alertmanager-server.ts';
 import { declare, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
-import { patience, suiteAlertmanager } from '../../support/notify/suite-alertmanager.ts';
+import { patience, resolved, suiteAlertmanager } from '../../support/notify/suite-alertmanager.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { openDatabase, migrate } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
@@ -79,6 +84,84 @@ describe('Alertmanager', () => {
     expect(names).to.have.members(['acme-automations/bot-a', 'acme-automations/bot-c']);
     const silenced = (await suite.alertmanager.alerts()).filter(({ status }) => status.silencedBy.length > 0);
     expect(silenced.map(({ labels }) => labels['automation'])).to.deep.equal(['acme-automations/bot-b']);
+  });
+
+  it('repeats nothing that is muted or acknowledged, and still hears of its end', async () => {
+    await declare(database.db);
+    const [missing, failing] = [transition('opened'), transition('opened', { kind: 'failing' })];
+    for (const change of [missing, failing]) await storeAlert(database.db, change);
+    const act = async (given: { kind: 'acknowledge' | 'mute' | 'unmute'; about?: string; until_at?: Date }) => {
+      const id = randomUUID();
+      const row = {
+        organization: 'acme',
+        id,
+        automation_id: invoices,
+        note: 'I look at it',
+        made_by: 'Olga',
+        ...given,
+      };
+      await database.db.insertInto('acts').values(row).execute();
+      return id;
+    };
+    const silenced = (...kinds: string[]) =>
+      until(
+        `${kinds.join()} silenced`,
+        async () => {
+          const alerts = (await suite.alertmanager.alerts()).filter(({ status }) => status.silencedBy.length > 0);
+          return isDeepStrictEqual(new Set(alerts.map(({ labels }) => labels['alertname'])), new Set(kinds));
+        },
+        patience,
+      );
+    await start();
+    await shown('AutomationFailing');
+    await act({ kind: 'acknowledge', about: missing.alert.id });
+    await silenced('AutomationMissing');
+    const mute = await act({ kind: 'mute', until_at: new Date(Date.now() + 3_600_000) });
+    await silenced('AutomationFailing', 'AutomationMissing');
+    await act({ kind: 'unmute', about: mute });
+    await silenced('AutomationMissing');
+    // Another run with the same labels, of which nobody takes care.
+    const again = transition('opened', { occurrence: 'another' });
+    await storeAlert(database.db, again);
+    await silenced();
+    await act({ kind: 'acknowledge', about: again.alert.id });
+    await silenced('AutomationMissing');
+    for (const change of [missing, again]) await storeAlert(database.db, resolved(change));
+    const isEnd = ({ status, labels }: { status: string; labels: Record<string, string> }): boolean =>
+      status === 'resolved' && labels['alertname'] === 'AutomationMissing';
+    await notified('people hear of the end', ({ alerts }) => alerts.some(isEnd));
+  });
+
+  it('gets a test from the console, which shows the answer of each replica', async () => {
+    const test = (): Promise<string> =>
+      sendTest(database.db, new URL('https://console.example'), {
+        organization: 'acme',
+        namespace: alertmanagerNamespace,
+        name: 'all',
+      });
+    const answered = () =>
+      until('an answer', async () => {
+        const row = await database.db
+          .selectFrom('deliveries')
+          .selectAll()
+          .orderBy('sequence', 'desc')
+          .executeTakeFirst();
+        const isOver = (row?.delivered_at ?? row?.given_up_at ?? null) !== null;
+        return isOver && row?.last_error !== 'there is no answer' ? row : undefined;
+      });
+    expect(await test()).to.equal('gone');
+    await start();
+    await until('the Alertmanagers are known', async () => (await test()) === 'sent');
+    expect((await answered()).last_error).to.equal(null);
+    const heard = await notified('people hear it', ({ groupLabels }) => groupLabels['alertname'] === 'RunledgerTest');
+    expect(heard.groupLabels['organization']).to.equal('acme');
+    await suite.stopAll();
+    const dead = `http://127.0.0.1:${await freePort()}`;
+    await start({ urls: [suite.alertmanager.url, dead] });
+    await until('the test is taken', async () => (await test()) === 'sent');
+    const { given_up_at: end, last_error: error } = await answered();
+    expect(end).to.be.instanceOf(Date);
+    expect(error).to.include(`${dead}: `).and.to.include('ECONNREFUSED');
   });
 
   it('inhibits the alerts of automations while Runledger is blind', async () => {

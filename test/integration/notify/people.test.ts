@@ -110,8 +110,8 @@ describe('channels to people', () => {
     // ALERTS=10000 is the bar of docs/design/notifications.md.
     const count = Number(process.env['ALERTS'] ?? 500);
     this.timeout(120_000 + 20 * count);
-    await using slow = await startReceiver(suite.receiver.pair);
-    await using busy = await startReceiver(suite.receiver.pair);
+    await using slow = await startReceiver({ pair: suite.receiver.pair });
+    await using busy = await startReceiver({ pair: suite.receiver.pair });
     const held: ServerResponse[] = [];
     slow.answer = (_, response) => void held.push(response);
     busy.answer = (_, response) => response.writeHead(429, { 'Retry-After': '3600' }).end();

@@ -106,7 +106,7 @@ describe('channels that owners make in the console', () => {
     expect(page).to.not.include('being set up');
     receiver.answer = (_, response) => response.writeHead(404).end('no_service');
     const test = '/o/acme/channels/runledger.console/billing-chat/test';
-    expect((await browser.post(test)).headers.location).to.match(/test=sent$/);
+    expect((await browser.post(test)).headers.location).to.match(/test=sent#channels-title$/);
     await until('the answer is shown', async () => {
       return (await browser.get(path, html)).body.includes('the receiver answered 404: no_service');
     });

@@ -57,7 +57,8 @@ export async function storeFleet(db: Database): Promise<void> {
   });
   await storeActs(db, named('CRM sync').id);
   // The ticks are over: a controller that has ticked once would soon be late.
-  await db.updateTable('controller_state').set({ ticked_at: null }).execute();
+  const alertmanagers = [0, 1].map((replica) => `http://alertmanager-${replica}.alertmanager:9093`);
+  await db.updateTable('controller_state').set({ ticked_at: null, alertmanagers }).execute();
 }
 
 /** The names of the fleet, without expectations: those of the demo follow. */

@@ -14,7 +14,7 @@ type Pair = Receiver['pair'];
 type Start = (pair: Pair) => Promise<HostileReceiver>;
 
 async function answering(pair: Pair, answer: Receiver['answer']): Promise<Receiver> {
-  const receiver = await startReceiver(pair);
+  const receiver = await startReceiver({ pair });
   receiver.answer = answer;
   return receiver;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { MailServer } from '../../../internal/controller/notify/mail.ts';
-import { createKeyPair } from '../certificate.ts';
+import { createKeyPair, type Place } from '../certificate.ts';
 
 /** A mail that a server got. */
 export interface ReceivedMail {
@@ -22,8 +22,11 @@ export interface TestMailServer extends AsyncDisposable {
 }
 
 /** A mail server with TLS, which takes mails from `runledger` with the password `secret`. */
-export async function startMailServer(options: SMTPServerOptions = {}): Promise<TestMailServer> {
-  const { cert, key } = await createKeyPair('mail.test');
+export async function startMailServer(
+  options: SMTPServerOptions = {},
+  place: Partial<Place> = {},
+): Promise<TestMailServer> {
+  const { cert, key } = place.pair ?? (await createKeyPair('mail.test'));
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
     cert,
@@ -44,7 +47,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     ...options,
   });
   server.on('error', () => undefined);
-  const listening = server.listen(0, '127.0.0.1');
+  const listening = server.listen(place.port ?? 0, place.host ?? '127.0.0.1');
   await once(listening, 'listening');
   const { port } = listening.address() as AddressInfo;
   const scheme = options.secure === true ? 'smtps' : 'smtp';

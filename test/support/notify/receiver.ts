@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createKeyPair } from '../certificate.ts';
+import { createKeyPair, type KeyPair, type Place } from '../certificate.ts';
 
 /** A request that a receiver got. */
 export interface Received {
@@ -34,10 +34,8 @@ export interface Receiver extends AsyncDisposable {
 
 const accept: Answer = (_, response) => response.writeHead(204).end();
 
-type KeyPair = Awaited<ReturnType<typeof createKeyPair>>;
-
-export async function startReceiver(given?: KeyPair): Promise<Receiver> {
-  const pair = given ?? (await createKeyPair('receiver.test'));
+export async function startReceiver(place: Partial<Place> = {}): Promise<Receiver> {
+  const { host = '127.0.0.1', pair = await createKeyPair('receiver.test') } = place;
   const { cert, key } = pair;
   const received: Received[] = [];
   const server = createHttpsServer({ cert, key }, (request, response) => {
@@ -46,9 +44,9 @@ export async function startReceiver(given?: KeyPair): Promise<Receiver> {
       receiver.answer(got, response);
     });
   });
-  const port = await listen(server);
+  const port = await listen(server, host, place.port);
   const receiver: Receiver = {
-    url: `https://localhost:${port}/hook`,
+    url: `https://${place.host ?? 'localhost'}:${port}/hook`,
     port,
     ca: cert,
     pair,
@@ -82,8 +80,8 @@ function textsOf(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
-async function listen(server: Server | HttpsServer): Promise<number> {
-  server.listen(0, '127.0.0.1');
+async function listen(server: Server | HttpsServer, host = '127.0.0.1', port = 0): Promise<number> {
+  server.listen(port, host);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }

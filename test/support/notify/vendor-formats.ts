@@ -108,7 +108,11 @@ const googlechat = exactly(
   { fallbackText: text(1_000), thread: exactly({ threadKey: text(4_000) }) },
 );
 
-/** https://docs.discord.com/developers/resources/message#embed-object-embed-limits */
+/**
+ * `IncomingWebhookRequestPartial` in Discord's own description of its API, specs/openapi.json of
+ * https://github.com/discord/discord-api-spec, with what we use of it. The sum of 6,000 characters:
+ * https://docs.discord.com/developers/resources/message#embed-object-embed-limits
+ */
 const discord = exactly({
   embeds: list(
     exactly(
@@ -120,7 +124,10 @@ const discord = exactly({
   allowed_mentions: exactly({ parse: { type: 'array', maxItems: 0 } }),
 });
 
-/** https://docs.ntfy.sh/publish/#publish-as-json */
+/**
+ * https://docs.ntfy.sh/publish/#publish-as-json; the pattern of a topic, and the size at which a
+ * message becomes an attachment, are in server/server.go of https://github.com/binwiederhier/ntfy
+ */
 const ntfy = exactly(
   {
     topic: { type: 'string', pattern: '^[-_A-Za-z0-9]{1,64}$' },

@@ -128,7 +128,8 @@ async function createController(db: Kysely<unknown>): Promise<void> {
       blind_since timestamptz(3),
       blind_reason text,
       executions_until timestamptz(3),
-      executions_behind jsonb not null default '{}'
+      executions_behind jsonb not null default '{}',
+      alertmanagers text[] not null default '{}'
     )
   `.execute(db);
   await sql`insert into controller_state default values`.execute(db);

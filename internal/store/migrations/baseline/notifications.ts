@@ -62,7 +62,7 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
 
 /**
  * Indexes of waiting deliveries: per automation in order; per channel by the next attempt, so that
- * a look reads few; and all by age, to give up the oldest.
+ * a look reads few; all by age, to give up the oldest; and tests of Alertmanagers.
  */
 async function indexWaitingDeliveries(db: Kysely<unknown>): Promise<void> {
   const waiting = sql`where delivered_at is null and given_up_at is null`;
@@ -75,4 +75,7 @@ async function indexWaitingDeliveries(db: Kysely<unknown>): Promise<void> {
       on deliveries (organization, channel_namespace, channel_name, next_attempt_at, sequence) ${waiting}
   `.execute(db);
   await sql`create index deliveries_waiting on deliveries (created_at) ${waiting}`.execute(db);
+  await sql`
+    create index deliveries_to_alertmanager on deliveries (id) ${waiting} and channel_namespace = 'runledger.alertmanager'
+  `.execute(db);
 }
