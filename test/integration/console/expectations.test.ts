@@ -63,14 +63,14 @@ describe('expectations in the console', () => {
     expect(marks.filter(([, result]) => result === 'met')).not.to.have.length(0);
     expect(text)
       .to.include(receiver)
-      .and.to.match(/Delivered .* acme-automations\/incidents automation\.missing/);
+      .and.to.match(/Delivered .* acme-automations\/incidents missing/);
   });
 
   it('have a history of alerts and deliveries, and channels that take a test', async () => {
     const { page, text } = await read('alerts');
     expect(text).to.match(new RegExp(`Missing Nightly invoices ${reason} .* open ${receiver}`));
     expect(text).to.match(new RegExp(`Failing Nightly invoices .* ${receiver} .*, its end`));
-    expect(text).to.match(/Delivered .* acme-automations\/incidents automation\.missing Nightly invoices/);
+    expect(text).to.match(/Delivered .* acme-automations\/incidents missing Nightly invoices/);
     expect(page).to.include('action="/o/acme/channels/acme-automations/incidents/test"');
   });
 
