@@ -38,7 +38,7 @@ async function withoutReaderRole({ db, url }: TestDatabase): Promise<string> {
   const { rows } = await sql`select from pg_roles where rolname = 'plain_reader'`.execute(db);
   if (rows.length === 0) await sql`create role plain_reader login`.execute(db);
   await sql`grant select on events, executions, running_executions, automations, channels, alerts, alert_notices, acts,
-    deliveries, console_keys, rewritten_events, cold_days to plain_reader`.execute(db);
+    deliveries, console_keys, rewritten_events, cold_days, log_trees to plain_reader`.execute(db);
   const address = new URL(url);
   address.username = 'plain_reader';
   return address.href;
