@@ -32,7 +32,7 @@ import { liveAutomation, liveChanges, liveExecution } from './screens/live-chang
 import { downloadOf } from './screens/download.ts';
 import { proof } from './screens/proof.ts';
 import { sendTest } from './screens/send-test.ts';
-import { overview } from './screens/overview.ts';
+import { overview, overviewMs } from './screens/overview.ts';
 import { automationsYaml } from './screens/automations-yaml.ts';
 import { newAutomation, removeAutomation, saveAutomation } from './screens/manage-automation.ts';
 import { snippets } from './screens/snippets.ts';
@@ -72,9 +72,6 @@ export interface ConsolePages {
   /** The frame of every page, for the pages of the login. */
   page: MakePage;
 }
-
-/** How long viewers share the figures of an overview, in ms. Each open overview asks every 5 s. */
-const overviewMs = 2_000;
 
 /** How long pages share the names of an organization's automations, in ms. */
 const namesMs = 10_000;

@@ -27,6 +27,17 @@ const listed = 8;
 /** Number of runs from which the health of an automation is derived. */
 const runsForHealth = 5;
 
+/** How long viewers share the figures of an overview, in ms. Each open overview asks every 5 s. */
+export const overviewMs = 2_000;
+
+/**
+ * When an overview asks again. Shared figures may be older than a change: it asks once more when
+ * they have expired.
+ */
+const onChange = ['throttle:5s', `delay:${overviewMs + 100}ms`]
+  .map((when) => `change from:'closest .live-scope' ${when}`)
+  .join(', ');
+
 /** What fails, what runs, and what is overdue. */
 export const overview: Screen = {
   path: '',
@@ -107,7 +118,7 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
   return html`<div
     id="overview"
     hx-get="${site.of(organization, '', { window })}"
-    hx-trigger="change from:'closest .live-scope' throttle:5s"
+    hx-trigger="${onChange}"
     hx-swap="outerMorph"
   >
     <div class="head">
