@@ -24,6 +24,42 @@ export function masterOf(client: Redis | Cluster, slot: number): string | undefi
   return client instanceof Cluster ? client.slots[slot]?.[0] : undefined;
 }
 
+/** Where a pipeline of a cluster client goes: the node of its first command, once that is known. */
+interface Destination {
+  slot: number;
+  redis?: Redis | undefined;
+}
+
+/**
+ * Sends all commands of a pipeline to one node, or refuses all. ioredis decides for each: while a
+ * node is being connected or replaced, it may refuse the first command and take the second, which
+ * is then in the queue of its connection, but never on the wire. Each later reply of that
+ * connection would be taken for that of another command, and a 201 could follow from it.
+ */
+export function withWholePipelines(cluster: Cluster): Cluster {
+  const send = cluster.sendCommand.bind(cluster);
+  const refused = new WeakSet<Destination>();
+  cluster.sendCommand = (command, stream, node?: Destination) => {
+    if (node !== undefined && node.redis === undefined) {
+      node.redis = nodeOf(cluster, node.slot);
+      const status = node.redis?.status;
+      if (!cluster.options.enableOfflineQueue && status !== 'ready' && status !== 'wait') refused.add(node);
+    }
+    if (node === undefined || !refused.has(node)) return send(command, stream, node);
+    command.reject(new Error(closed));
+    return command.promise;
+  };
+  return cluster;
+}
+
+/** The client of a slot's master, or while that is unknown one that will say who it is. */
+function nodeOf(cluster: Cluster, slot: number): Redis | undefined {
+  const masters = cluster.nodes('master');
+  const address = masterOf(cluster, slot);
+  const isMaster = ({ options: { host, port } }: Redis): boolean => `${host}:${port}` === address;
+  return masters.find(isMaster) ?? masters.find(({ status }) => status === 'ready') ?? masters[0];
+}
+
 /**
  * Fails the commands and connection attempts that a cluster client leaves unsettled when it ends;
  * BullMQ's worker would wait for them. ioredis also emits `close` for each node after `end`, which

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { endedForGood } from './ioredis-quirks.ts';
+import { endedForGood, withWholePipelines } from './ioredis-quirks.ts';
 
 /** A connection to Redis or to a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
@@ -93,7 +93,7 @@ function create(address: RedisAddress, { lazyConnect, ...behaviour }: Behaviour)
       ...(protocol === 'rediss:' && { tls: {} }),
     },
   });
-  return endedForGood(cluster);
+  return endedForGood(withWholePipelines(cluster));
 }
 
 /**

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Cluster } from 'ioredis';
+import { infoOf } from '../../../internal/queue/clocks/ask-master.ts';
 import { hashTags } from '../../../internal/queue/keys/hash-tags.ts';
 import { queueKey, shardQueue } from '../../../internal/queue/keys/keys.ts';
-import { disconnect } from '../../../internal/queue/ioredis-quirks.ts';
-import { createConsumerRedis } from '../../../internal/queue/redis.ts';
+import { connect, disconnect } from '../../../internal/queue/ioredis-quirks.ts';
+import { createConsumerRedis, createProducerRedis, type RedisClient } from '../../../internal/queue/redis.ts';
 import { Callers } from '../../support/callers.ts';
 import { failoverMs, reportFailover, startCallers } from '../../support/failover.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -278,6 +279,37 @@ describe('a Redis Cluster', () => {
       const { statuses, longestGapMs } = callers;
       const gap = (longestGapMs / 1_000).toFixed(1);
       console.log(`      a lost master: ${statuses[503] ?? 0} of ${statuses[201]} answers 503, ${gap} s without a 201`);
+    });
+
+    it('gives each command its own reply while a master is replaced', async () => {
+      const names = hashTags.slice(0, 12).map((tag) => `{${tag}}`);
+      const { master, replica } = await cluster.ownersOf(names[0] ?? '');
+      // They know the masters, and have not yet connected to most of them.
+      const clients = Array.from({ length: 4 }, () => createProducerRedis(cluster.url).on('error', () => undefined));
+      await Promise.all(clients.map(connect));
+      await master.kill();
+      const wrong: unknown[] = [];
+      const served = new Set<string>();
+      const ended = new AbortController();
+      const ask = async (client: RedisClient, name: string) => {
+        for (let id = 0; !ended.signal.aborted; id += 1) {
+          // A pipeline, whose second command has no key.
+          void infoOf(client, name, 'memory').catch(() => undefined);
+          const asked = `${name} ${id}`;
+          const hear = (reply: unknown): unknown => (reply === asked ? served.add(name) : wrong.push([asked, reply]));
+          void client.eval('return ARGV[1]', 1, name, asked).then(hear, () => undefined);
+          await sleep(5);
+        }
+      };
+      const asking = clients.flatMap((client) => names.map((name) => ask(client, name)));
+      await until('the replica is promoted', async () => (await roleOf(replica)) === 'master', failoverMs);
+      served.clear();
+      await until('an answer for each key', () => served.size === names.length, failoverMs);
+      ended.abort();
+      await Promise.all(asking);
+      await Promise.all(clients.map(disconnect));
+      await master.startAgain();
+      expect(wrong).to.deep.equal([]);
     });
   });
 });
