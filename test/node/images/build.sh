@@ -30,14 +30,15 @@ program() {
   done_with "$1"
 }
 
-# NAME: into the archive of that name, if it is not there.
+# NAME: into the archive of that name, if it is not there under this tag.
 archive() {
-  local file
+  local file of
   file=$out/$(basename "${1%:*}").tar
-  [ -e "$file.of" ] && [ "$(cat "$file.of")" = "$(buildah images --quiet --no-trunc "$1")" ] && return
+  of="$1 $(buildah images --quiet --no-trunc "$1")"
+  [ -e "$file.of" ] && [ "$(cat "$file.of")" = "$of" ] && return
   rm -f "$file"
   buildah push --quiet "$1" "docker-archive:$file:$1"
-  buildah images --quiet --no-trunc "$1" > "$file.of"
+  echo "$of" > "$file.of"
 }
 
 . "$repository/deploy/release/npm-access.sh" "$work"
