@@ -318,23 +318,11 @@ function fingerprintOf(events: readonly AcceptedEvent[]): string {
   const rows = events.map(({ automationId, executionId, kind }, at) => {
     return [automationId.toLowerCase(), executionId, kind, ...(texts[at]?.slice(0, firstFields) ?? [])];
   });
-  const isTimed = events.some(({ occurredAt }) => occurredAt !== undefined);
-  let print =
-    digest(rows, 8) +
-    (isTimed
-      ? digest(
-          events.map(({ occurredAt }) => occurredAt),
-          4,
-        )
-      : absent);
-  for (let field = firstFields; field < optionalFields.length; field += 1) {
-    const isAbsent = texts.every((each) => (each[field] ?? '') === '');
-    print += isAbsent
-      ? absent
-      : digest(
-          texts.map((each) => each[field]),
-          4,
-        );
-  }
-  return print;
+  const later = optionalFields.slice(firstFields).map((_, field) => texts.map((each) => each[firstFields + field]));
+  return [digest(rows, 8), printOf(events.map(({ occurredAt }) => occurredAt)), ...later.map(printOf)].join('');
+}
+
+/** The fingerprint of one field of all events. */
+function printOf(values: readonly unknown[]): string {
+  return values.every((value) => value === undefined || value === '') ? absent : digest(values, 4);
 }

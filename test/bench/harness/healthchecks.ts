@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { access, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Child } from '../../support/child.ts';
@@ -100,12 +101,7 @@ async function install(): Promise<boolean> {
   const { HEALTHCHECKS: source = 'https://github.com/healthchecks/healthchecks', PYTHON: python = 'python3' } =
     process.env;
   const program = join(folder, 'venv/bin/uwsgi');
-  const exists = (): Promise<boolean> =>
-    access(program).then(
-      () => true,
-      () => false,
-    );
-  if (await exists()) return true;
+  if (existsSync(program)) return true;
   try {
     await rm(folder, { recursive: true, force: true });
     await run('git', ['clone', '--quiet', '--depth', '1', '--branch', version, source, folder]);
@@ -116,5 +112,5 @@ async function install(): Promise<boolean> {
     console.error(`Healthchecks cannot be installed: ${error instanceof Error ? error.message : String(error)}`);
     return false;
   }
-  return exists();
+  return existsSync(program);
 }

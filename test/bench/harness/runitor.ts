@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from '../../support/helm.ts';
@@ -15,15 +15,10 @@ export async function runitor(): Promise<string | undefined> {
   if (given !== undefined) return given;
   const folder = join(repository, `.cache/runitor-${version}`);
   const program = join(folder, 'runitor');
-  const exists = (): Promise<boolean> =>
-    access(program).then(
-      () => true,
-      () => false,
-    );
-  if (await exists()) return program;
+  if (existsSync(program)) return program;
   const env = { ...process.env, GOBIN: folder, GOFLAGS: '-ldflags=-s', CGO_ENABLED: '0' };
   await promisify(execFile)('go', ['install', `bdd.fi/x/runitor/cmd/runitor@${version}`], { env }).catch(
     () => undefined,
   );
-  return (await exists()) ? program : undefined;
+  return existsSync(program) ? program : undefined;
 }

@@ -54,7 +54,7 @@ function figuresOf(found: Rounds<Side, Measure>, side: Attack): Figure[] {
   const beside = `beside ${attacks[side]}`;
   return [
     figure(`p99 of 201 ${beside}`, found.median('p99', side), 'ms'),
-    figure('The same against alone', found.ratio('p99', side, 'alone'), '×', { atMost: 3 }),
+    figure(`p99 of 201 ${beside}, against alone`, found.ratio('p99', side, 'alone'), '×', { atMost: 3 }),
     figure(`p99 of the delay of ingest's event loop ${beside}`, found.median('lag', side), 'ms'),
     figure('Requests of the quiet one that were refused', found.median('refused', side), 'requests', { atMost: 0 }),
     figure('Processes killed for their memory', found.median('deaths', side), 'processes', { atMost: 0 }),

@@ -44,7 +44,7 @@ export const seal: Scenario = async (world, { sealEvents }) => {
       figure('CPU of Postgres meanwhile, in verify', verifying.postgres, 'µs/event'),
       figure('Memory of verify, most', verifying.memory / 2 ** 20, 'MB'),
       figure('Sealing and verify', both, 's'),
-      figure('The same for 20 million events, at this rate', (both * all) / sealEvents, 's', { atMost: 600 }),
+      figure('Sealing and verify of 20 million events, at this rate', (both * all) / sealEvents, 's', { atMost: 600 }),
       figure('Rate of the command seal, for older events', olderEvents / command.seconds, 'events/s'),
       figure('CPU of it', command.program, 'µs/event'),
       figure('CPU of Postgres meanwhile, for older events', command.postgres, 'µs/event'),
