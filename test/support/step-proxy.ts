@@ -9,6 +9,8 @@ interface Stop {
   side: 'before' | 'after';
   act: () => Promise<void>;
   reached: () => void;
+  /** An answer may come in several pieces. */
+  hasBegun: boolean;
 }
 
 /** Between an ingest and its Redis. Stops at one message of their protocol. */
@@ -42,7 +44,7 @@ export class StepProxy implements AsyncDisposable {
    */
   stopAt(text: string, nth: number, side: 'before' | 'after', act: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#stop = { text, left: nth, side, act, reached: resolve };
+    this.#stop = { text, left: nth, side, act, reached: resolve, hasBegun: false };
     return promise;
   }
 
@@ -99,9 +101,11 @@ export class StepProxy implements AsyncDisposable {
     return stop;
   }
 
-  async #act({ act, reached }: Stop): Promise<void> {
-    await act();
+  async #act(stop: Stop): Promise<void> {
+    if (stop.hasBegun) return;
+    stop.hasBegun = true;
+    await stop.act();
     for (const socket of this.#sockets) resetSocket(socket);
-    reached();
+    stop.reached();
   }
 }
