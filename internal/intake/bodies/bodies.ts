@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Context } from 'koa';
 import type { AuthenticatedState } from '../http/authenticate.ts';
+import { joinList } from '../../kit/join-list.ts';
 import { bodyUnreadable } from './body-errors.ts';
 import { BodyRoom } from './body-room.ts';
 import { DroppedBodies } from '../http/dropped-bodies.ts';
@@ -158,10 +159,7 @@ export class Bodies {
   /** The JSON array of a body's items; as bytes for a large body, since it may be as large. */
   async jsonList<A>(ctx: Context, items: readonly A[], form: (item: A) => object): Promise<string | Buffer> {
     if (!this.isLarge(ctx)) return JSON.stringify(items.map(form));
-    const pieces = await this.map(ctx, items, (item, index) =>
-      Buffer.from((index === 0 ? '[' : ',') + JSON.stringify(form(item))),
-    );
-    return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '[]' : ']')]);
+    return joinList(await this.map(ctx, items, (item) => Buffer.from(JSON.stringify(form(item)))));
   }
 
   /** Charges the bytes of a body so far to the rate, even if it is later refused or cut. */

@@ -5,6 +5,7 @@ import { compress } from '@cloudpss/zstd';
 import type { AcceptedEvent } from '../../event/event.ts';
 import { heldBytes } from '../../event/held-bytes.ts';
 import { joinSeals } from '../../event/digest.ts';
+import { joinList } from '../../kit/join-list.ts';
 import { contentSizeOf } from './frame.ts';
 import { checksumOf, jobVersion, toRow, type JobData } from './job.ts';
 
@@ -45,12 +46,11 @@ export async function encodeLargeJob(events: readonly AcceptedEvent[], options: 
   const pieces: Buffer[] = [];
   let seals = '';
   for (const step of stepsOf(events)) {
-    const rows = JSON.stringify(step.map(toRow)).slice(1, -1);
-    pieces.push(Buffer.from(`${pieces.length === 0 ? '[' : ','}${rows}`));
+    pieces.push(Buffer.from(JSON.stringify(step.map(toRow)).slice(1, -1)));
     if (isSealed) seals += joinSeals(step);
     await rest();
   }
-  const zstd = await packLarge(Buffer.concat([...pieces, Buffer.from(']')]));
+  const zstd = await packLarge(joinList(pieces));
   return compressedJob(zstd, isSealed ? seals : undefined);
 }
 
