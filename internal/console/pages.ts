@@ -172,7 +172,7 @@ function createVisits(
     }
     onClosed(ctx.res, end);
   };
-  return ({ answer, limit, texts, action, method, owner, recent }) =>
+  return ({ answer, limit, texts, method, owner, recent }) =>
     async (ctx) => {
       const viewer = await findViewer(ctx);
       if (viewer === undefined) {
@@ -191,7 +191,7 @@ function createVisits(
         await note('refused', ctx.path);
         throw new RequestError('insufficient-scope', refusal);
       }
-      if (method === undefined || action !== undefined) await noteAccess?.(ctx, viewer, organization, action);
+      if (method === undefined) await noteAccess?.(ctx, viewer, organization);
       // A browser that has gone by now costs no query and gets no stream.
       if (ctx.res.closed) return;
       const zone = zones.of(ctx);

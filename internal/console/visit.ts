@@ -93,8 +93,6 @@ export interface Screen {
   path: string;
   /** Default: GET and HEAD. */
   method?: 'POST';
-  /** Its action, for the access log. Default: the viewer looks. */
-  action?: Action;
   answer: (visit: Visit, console: Console) => Promise<void> | void;
   /** Limits the screen to owners of the organization. Their actions write their own log entries. */
   owner?: true;

@@ -31,6 +31,8 @@ export function stateChart(
   const columns = begins.map((begin) => ({ begin, counts: none, ...byBegin.get(begin) }));
   const most = Math.max(1, ...columns.map(({ counts }) => sum(counts)));
   const y = scaleLinear([0, most], [0, height]).nice(3);
+  // Nobody counts half an execution.
+  const ticks = y.ticks(Math.min(3, most));
   const x = scaleBand(begins, [0, width]).paddingInner(0.22);
   const layers = stack<{ counts: Counts }, ExecutionState>()
     .keys(order)
@@ -53,10 +55,7 @@ export function stateChart(
   });
   return html`<div class="chart">
     <div class="y-axis" aria-hidden="true">
-      ${y
-        .ticks(3)
-        .toReversed()
-        .map((tick) => html`<span>${formatNumber(tick)}</span>`)}
+      ${ticks.toReversed().map((tick) => html`<span>${formatNumber(tick)}</span>`)}
     </div>
     <svg
       class="state-chart"
@@ -66,7 +65,7 @@ export function stateChart(
       aria-label="Executions by time and state"
       data-bars
     >
-      ${y.ticks(3).map((tick) => html`<path class="grid" d="M0 ${(height - y(tick)).toFixed(1)}H${width}" />`)} ${bars}
+      ${ticks.map((tick) => html`<path class="grid" d="M0 ${(height - y(tick)).toFixed(1)}H${width}" />`)} ${bars}
     </svg>
     <div class="x-axis" aria-hidden="true">${labels(begins, steps.stepMs, zone)}</div>
     <p class="legend">

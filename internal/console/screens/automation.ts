@@ -1,5 +1,6 @@
 import { oneOf } from '../../readapi/parameters.ts';
 import { readQuery } from '../../readapi/query.ts';
+import { leadTo } from '../../login/page.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 import type { Act } from '../../record/acts.ts';
@@ -51,8 +52,13 @@ export const automation: Screen = {
     const steps = stepsOf(window, visit.now, visit.zone);
     const step = window === '24h' ? 'hour' : 'day';
     const detail = await record.getAutomation(visit.organization, id, { ...steps, step });
-    if (detail === undefined && declaration === undefined)
-      throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
+    if (detail === undefined && declaration === undefined) {
+      // Until the next tick only the console knows what an owner has just declared.
+      if ((await console.automations.get(visit.organization, id)) === undefined)
+        throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
+      leadTo(visit.ctx, `${console.site.publicUrl.origin}${console.site.automation(visit.organization, id)}/report`);
+      return;
+    }
     const [judged, acts, mutes, isOverruled] = await Promise.all([
       expectations(id, declaration, visit, console),
       record.listActsOn(visit.organization, { automationId: id }, listedActs),

@@ -34,7 +34,7 @@ export function failingList(
         ? html`<ul class="list failing">
             ${items}
           </ul>`
-        : html`<p class="fine">${icon('succeeded')}The last run of every automation has succeeded.</p>`
+        : html`<p class="fine">${icon('succeeded')}No automation failed in its last run.</p>`
     }
   </section>`;
 }

@@ -3,6 +3,7 @@ import { evaluate } from '../../expectation/evaluate.ts';
 import { expectationOf } from '../../expectation/read-expectation.ts';
 import { Schedules } from '../../expectation/schedules.ts';
 import { html, type Html } from '../../kit/html/html.ts';
+import { count } from '../parts/format.ts';
 import { verdictMark } from '../parts/verdicts.ts';
 import type { Console, Visit } from '../visit.ts';
 
@@ -35,8 +36,8 @@ export async function replay(
   const { findings } = evaluate(expectationOf(expect), history, now, new Schedules());
   const told = findings.filter(({ kind, toldFrom = 0 }) => kind !== 'late' && toldFrom <= now);
   return html`<p>
-      In the last 30 days it ran ${items.length === mostRuns ? `${mostRuns} times or more` : `${items.length} times`}.
-      ${told.length === 0 ? 'Nothing would have been told.' : `${told.length} alerts would have been told:`}
+      In the last 30 days it ran ${count(items.length, 'time')}${items.length === mostRuns && ' or more'}.
+      ${told.length === 0 ? 'Nothing would have been told.' : `${count(told.length, 'alert')} would have been told:`}
     </p>
     <ul class="list verdicts">
       ${told.slice(-listed).map(({ kind, reason }) => html`<li>${verdictMark(kind)} <span>${zone.sentence(reason)}</span></li>`)}

@@ -1,4 +1,5 @@
 import { leadTo } from '../../login/page.ts';
+import { shownChannel } from '../parts/history.ts';
 import { channelOf } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 
@@ -9,10 +10,11 @@ import type { Screen } from '../visit.ts';
 export const sendTest: Screen = {
   path: '/channels/:namespace/:name/test',
   method: 'POST',
-  action: 'tested',
   answer: async (visit, { site, sendTest: send }) => {
     const { ctx, organization } = visit;
-    const test = await send(organization, channelOf(visit));
+    const channel = channelOf(visit);
+    await visit.note('tested', `channel ${shownChannel(`${channel.namespace}/${channel.name}`)}`);
+    const test = await send(organization, channel);
     leadTo(ctx, `${site.publicUrl.origin}${site.of(organization, 'alerts', { test })}#channels-title`);
   },
 };

@@ -1,3 +1,4 @@
+import type { AutomationSpec } from '../../expectation/automation.ts';
 import { html } from '../../kit/html/html.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { copyButton } from '../parts/ids.ts';
@@ -14,7 +15,8 @@ export const snippets: Screen = {
     const id = automationOf(visit);
     const { viewer, organization } = visit;
     const { site } = console;
-    const name = (await readNames(visit, console))(id);
+    const declared = (await console.automations.get(organization, id)) as AutomationSpec | undefined;
+    const name = declared?.displayName ?? (await readNames(visit, console))(id);
     const body = html`<nav class="crumbs" aria-label="Place">
         <a href="${site.automation(organization, id)}">${name ?? id}</a>
       </nav>

@@ -92,7 +92,7 @@ function countOf(body: string): number {
 
 /** Automations that all miss the next minute, and the chats. */
 function declarations(urls: Readonly<Record<string, string>>): string {
-  const resource = (kind: string, name: string, rest: string, version = 'runledger.dev/v1alpha1'): string =>
+  const resource = (kind: string, name: string, rest: string, version = 'runledger.dev/v1beta1'): string =>
     `apiVersion: ${version}\nkind: ${kind}\nmetadata: { name: ${name}, namespace: acme }\n${rest}\n`;
   const automations = Array.from({ length: alerts }, (_, index) => {
     const id = `${index.toString(16).padStart(8, '0')}-0000-4000-9000-000000000000`;

@@ -4,11 +4,14 @@ import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { DeclaredAutomation } from '../../../internal/controller/declarations/declarations.ts';
 import { cleanOrganization } from '../../../internal/store/organizations/move/clean.ts';
 import { cancelMove, moveOrganization } from '../../../internal/store/organizations/move/move.ts';
+import { readAct } from '../../../internal/ledger/act.ts';
+import { actKeyOf } from '../../../internal/ledger/mac.ts';
 import { Residents } from '../../../internal/store/organizations/residents.ts';
 import { readPlaces } from '../../../internal/store/organizations/organization-map.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import type { MaintenanceReport } from '../../../internal/event/outcome/maintenance-report.ts';
-import { Acts } from '../../../internal/store/acts/acts.ts';
+import { Acts, type NewAct } from '../../../internal/store/acts/acts.ts';
+import { readMutes } from '../../../internal/store/acts/read-mutes.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
 import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
@@ -152,6 +155,75 @@ describe('a move of an organization', function () {
     expect((await storedEvents(other)).filter(({ organization }) => organization === 'acme')).to.deep.equal([]);
     expect(await storedEvents(databases.first.db)).to.have.lengthOf(other === databases.first.db ? 1 : all.length + 1);
     expect(await failureOf(recordEvents(other, [ofAcme()]))).to.include({ code: 'RL001' });
+  });
+
+  it('takes along what owners did, wherever it is killed: it holds there, and is in the log once', async () => {
+    const add = (db: Database, act: NewAct) => new Acts(() => db, [actKeyOf(macKey)]).add(act);
+    const acme = () => ({ organization: 'acme', id: randomUUID(), by: 'Olga', note: 'x' });
+    const record = async () => {
+      for (const { db } of [databases.first, databases.eu]) {
+        await recordActs(db, [macKey], (error) => {
+          throw error;
+        });
+      }
+    };
+    const made: NewAct[] = [];
+    /** A mute, an acknowledgement and a closing, where the organization is. */
+    const act = async (executionId: string): Promise<void> => {
+      const db = open(await nameOf());
+      const { automationId } = ofAcme();
+      const opened = transition('opened', { occurrence: executionId });
+      await recordEvents(db, [ofAcme({ kind: 'START', executionId })], withLeaves);
+      await storeAlert(db, opened);
+      const acts: NewAct[] = [
+        { ...acme(), kind: 'mute', automationId, until: new Date('2099-01-01'), window: undefined },
+        { ...acme(), kind: 'acknowledge', alert: opened.alert.id },
+        { ...acme(), kind: 'close', automationId, executionId, as: 'lost' },
+      ];
+      for (const one of acts) expect(await add(db, one), one.kind).to.equal(true);
+      made.push(...acts);
+    };
+    let killed = true;
+    for (let at = 1; killed; at += 25) {
+      const target = (await nameOf()) === 'first' ? 'eu' : 'first';
+      await act(`recorded before ${at}`);
+      await record();
+      await act(`recorded after ${at}`);
+      const counter = { left: at };
+      const dying = new Map(Array.from(databases.byName, ([name, db]) => [name, killedAt(db, counter)]));
+      killed = await moveOrganization(options(dying), target).then(
+        () => false,
+        () => true,
+      );
+      await record();
+      await moveOrganization(options(), target);
+      await record();
+    }
+    const here = open(await nameOf());
+    const kept = await here.selectFrom('acts').select(['id', 'recorded_at']).execute();
+    expect(kept.map(({ id }) => id)).to.have.members(made.map(({ id }) => id));
+    expect(kept.filter(({ recorded_at }) => recorded_at === null)).to.deep.equal([]);
+    const of = (kind: NewAct['kind']) => made.filter((one) => one.kind === kind);
+    const mutes = await readMutes(here, sql`now()`, [actKeyOf(macKey)], 'acme');
+    expect(mutes.map(({ id }) => id)).to.have.members(of('mute').map(({ id }) => id));
+    const acknowledged = here.selectFrom('acts').innerJoin('alerts', 'alerts.id', 'acts.about').select('acts.id');
+    expect((await acknowledged.execute()).map(({ id }) => id)).to.have.members(of('acknowledge').map(({ id }) => id));
+    const kinds = here.selectFrom('events').select('kind').execute();
+    const counted = Object.groupBy(await kinds, ({ kind }) => kind);
+    const runs = of('close').length;
+    expect([counted.START?.length, counted.ERROR?.length, counted.END?.length]).to.deep.equal([runs, runs, runs]);
+    await seal(here);
+    const inLog = (await here.selectFrom('log_acts').select('act').execute()).map(({ act }) => readAct(act).kind);
+    expect(
+      Object.entries(Object.groupBy(inLog, (kind) => kind)).map(([kind, all]) => [kind, all?.length]),
+    ).to.have.deep.members([
+      ['muted', runs],
+      ['alert-acknowledged', runs],
+      ['run-closed', runs],
+    ]);
+    const leaves = await idsInLog(here);
+    expect(new Set(leaves).size, 'each leaf once').to.equal(leaves.length);
+    expect(leaves.length).to.equal(3 * runs + inLog.length);
   });
 
   it('takes along verdicts, alerts and what channels must still get, also under a publication for all tables', async () => {

@@ -54,6 +54,10 @@ describe('automations that owners declare in the console', () => {
     const { id = '' } = await begin(browser);
     const saved = await browser.post(list, { id, ...filled, act: 'save' });
     expect([saved.status, saved.headers.location]).to.deep.equal([303, `https://console.example${list}/${id}/report`]);
+    // Before a controller has seen it.
+    const early = await browser.get(`${list}/${id}`, html);
+    expect([early.status, early.headers.location]).to.deep.equal([303, saved.headers.location]);
+    expect((await browser.get(`${list}/${id}/report`, html)).body).to.include('Nightly invoices');
     await tick();
     const { body } = await browser.get(`${list}/${id}/report`, html);
     for (const text of [
