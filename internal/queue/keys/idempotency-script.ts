@@ -15,6 +15,9 @@ export const nameBytes = 14;
  * the one before needed, so that few calls read and write all keys of a commit. `KEYS[1]` is the
  * record of both; the names of all hashes begin with it.
  *
+ * `ARGV[3]` is `full` where no new key is taken, and `apart` where all items commit different keys:
+ * if none of them is known, a shorter loop writes them.
+ *
  * Each item begins with the letter of an operation, and `1` if its key is derived from the events:
  * `c`ommit, `r`eserve, `m`ark as acknowledged, `w`rite without a mark, re`l`ease, and `u`ndo a
  * reservation that is `n`ew. The reply has 19 bytes for each item whose key is not new: its number,
@@ -29,7 +32,7 @@ local function addJob(KEYS, ARGV)
 ${addJob}
 end
 local call, floor, sub, byte = redis.call, math.floor, string.sub, string.byte
-local kept, lease, isFull, size, items = tonumber(ARGV[1]), ARGV[2], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
+local kept, lease, mode, size, items = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local clock = call('TIME')
 local now = clock[1] * 1000 + floor(clock[2] / 1000)
 local leased, free = struct.pack('>I6', now + lease), struct.pack('>I6', 0)
@@ -98,12 +101,19 @@ local function giveUp(name, body, isUndone)
   if isUndone then undone[#undone + 1], found[name] = name, nil else put(name, old .. free) end
 end
 local replies, without, events = {}, {}, tonumber(ARGV[6])
+if mode == 'apart' and next(found) == nil then
+  for i, name in ipairs(names) do
+    changed[words + 1], words = name, words + 2
+    changed[words] = sub(items, (i - 1) * size + ${7 + nameBytes}, i * size)
+  end
+  names = {}
+end
 for i, name in ipairs(names) do
   local at, state, id = (i - 1) * size
   local operation, body = sub(items, at + 1, at + 1), sub(items, at + ${7 + nameBytes}, at + size)
   if operation == 'c' or operation == 'r' then
     if found[name] then state, id = repeated(name, body, sub(items, at + 2, at + 2) == '1')
-    elseif isFull then state, id = 'f', sub(body, 1, 16)
+    elseif mode == 'full' then state, id = 'f', sub(body, 1, 16)
     elseif operation == 'c' then put(name, body)
     else put(name, body .. leased) end
     if state then replies[#replies + 1] = struct.pack('>I2', i - 1) .. state .. id end

@@ -257,7 +257,9 @@ export class IdempotencyKeys {
   ): Promise<Found[]> {
     const { keptMs, isFull } = this.#options;
     const text = Buffer.from(items.map(([each]) => each).join(''), 'latin1');
-    const args = [keptMs, leaseMs, isFull?.() === true ? 1 : 0, size, text, ...more];
+    const areApart = more.length > 0 && new Set(items.map(([, { name }]) => name)).size === items.length;
+    const mode = isFull?.() === true ? 'full' : areApart ? 'apart' : '';
+    const args = [keptMs, leaseMs, mode, size, text, ...more];
     const reply = (await script.run(redis, [key, ...keys], args)) as Buffer;
     const found = items.map(([, { id }]): Found => ({ state: 'n', id }));
     for (let at = 0; at < reply.length; at += replySize) {
