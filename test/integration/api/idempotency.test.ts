@@ -40,7 +40,8 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     };
     await register(eventBody(), 'the first, with the text of the script');
     expect(await calls(() => register(eventBody(), 'k'))).to.equal(1);
-    const others = (): Promise<unknown> => Promise.all(Array.from({ length: 40 }, (_, at) => register(eventBody(), `${at}`)));
+    const others = (): Promise<unknown> =>
+      Promise.all(Array.from({ length: 40 }, (_, at) => register(eventBody(), `${at}`)));
     expect(await calls(others)).to.be.below(20);
   });
 

@@ -81,7 +81,8 @@ describe('the keys of a generation with several hashes', () => {
       const keys = keysIn(redis);
       await keys.sweep();
       await redis.hset('events', 'hashes', 5);
-      const attempt = () => Array.from({ length: 60 }, (_, at): Keyed => ({ ...keyed(anEvent()), key: ['caller', `${at}`] }));
+      const attempt = () =>
+        Array.from({ length: 60 }, (_, at): Keyed => ({ ...keyed(anEvent()), key: ['caller', `${at}`] }));
       const claims = await Promise.all(attempt().map((group) => claimed(keys, group)));
       expect(await redis.keys('events:1:*')).to.have.length(5);
       for (const claim of claims.slice(0, 20)) keys.markCommitted(claim);
@@ -92,7 +93,9 @@ describe('the keys of a generation with several hashes', () => {
       const retried = await Promise.all(retry.map((group) => claimed(keys, group)));
       expect(retried.map(({ committed }) => committed)).to.deep.equal(claims.map((_, at) => at < 20));
       const first = [...claims.slice(0, 40), ...retry.slice(40)];
-      expect(retried.map(({ events: [event] }) => event?.id)).to.deep.equal(first.map(({ events: [event] }) => event?.id));
+      expect(retried.map(({ events: [event] }) => event?.id)).to.deep.equal(
+        first.map(({ events: [event] }) => event?.id),
+      );
       await redis.hset('events', 'began', Date.now() - 60_000);
       const old = await claimed(keys, attempt()[0] as Keyed);
       expect([old.events[0]?.id, old.committed]).to.deep.equal([claims[0]?.events[0]?.id, true]);
