@@ -15,10 +15,13 @@ export const nameBytes = 14;
  * the one before needed, so that few calls read and write all keys of a commit. `KEYS[1]` is the
  * record of both; the names of all hashes begin with it.
  *
+ * `ARGV[3]` is `full` where no new key is taken, and `apart` where all items commit different keys:
+ * if none of them is known, a shorter loop writes them.
+ *
  * Each item begins with the letter of an operation, and `1` if its key is derived from the events:
  * `c`ommit, `r`eserve, `m`ark as acknowledged, `w`rite without a mark, re`l`ease, and `u`ndo a
- * reservation that is `n`ew. The reply holds a letter for each item (`n`ew, `a`gain, `c`ommitted,
- * `b`usy, `o`ther body or `f`ull), and the identities of those that are `a` or `c`.
+ * reservation that is `n`ew. The reply has 19 bytes for each item whose key is not new: its number,
+ * a letter (`a`gain, `c`ommitted, `b`usy, `o`ther body or `f`ull), and the identity of the key.
  *
  * A commit also adds a job of BullMQ, by its own script `addJob`: an error there leaves the keys as
  * they were. Events whose key is not new are left out of the job (`JobData`).
@@ -29,7 +32,7 @@ local function addJob(KEYS, ARGV)
 ${addJob}
 end
 local call, floor, sub, byte = redis.call, math.floor, string.sub, string.byte
-local kept, lease, isFull, size, items = tonumber(ARGV[1]), ARGV[2], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
+local kept, lease, mode, size, items = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local clock = call('TIME')
 local now = clock[1] * 1000 + floor(clock[2] / 1000)
 local leased, free = struct.pack('>I6', now + lease), struct.pack('>I6', 0)
@@ -51,69 +54,76 @@ if number == 0 or now - began >= kept then
   hashesBefore, hashes, number = hashes, math.max(1, math.ceil(count / ${keysOfHash})), number + 1
   call('HSET', KEYS[1], 'number', number, 'began', now, 'hashes', hashes, 'hashesBefore', hashesBefore)
 end
-local function inHashes(generation, hashes, names, work)
-  if hashes == 1 then return work(hash(generation, 0), names) end
+local function inHashes(generation, hashes, list, step, work)
+  if hashes == 1 then return work(hash(generation, 0), list) end
   local groups = {}
-  for _, name in ipairs(names) do
-    local place = (byte(name, 1) * 256 + byte(name, 2)) % hashes
+  for i = 1, #list, step do
+    local place = (byte(list[i], 1) * 256 + byte(list[i], 2)) % hashes
     groups[place] = groups[place] or {}
-    table.insert(groups[place], name)
+    for part = i, i + step - 1 do table.insert(groups[place], list[part]) end
   end
   for place, group in pairs(groups) do work(hash(generation, place), group) end
 end
-local found, names, missing = {}, {}, {}
-for at = 1, #items, size do names[#names + 1] = sub(items, at + 6, at + ${5 + nameBytes}) end
+local found, names = {}, {}
+for i = 1, #items / size do
+  local at = (i - 1) * size
+  names[i] = sub(items, at + 7, at + ${6 + nameBytes})
+end
 local function read(key, names)
   local values = call('HMGET', key, unpack(names))
-  for i = 1, #names do
-    if values[i] then found[names[i]] = values[i] else missing[#missing + 1] = names[i] end
-  end
+  for i = 1, #names do if values[i] then found[names[i]] = values[i] end end
 end
-if #names > 0 then inHashes(number, hashes, names, read) end
-if #missing > 0 and hashesBefore > 0 then inHashes(number - 1, hashesBefore, missing, read) end
-local changed, gone = {}, ''
+if #names > 0 then
+  if hashesBefore > 0 then inHashes(number - 1, hashesBefore, names, 1, read) end
+  inHashes(number, hashes, names, 1, read)
+end
+local changed, words, undone = {}, 0, {}
 local function put(name, value)
-  changed[#changed + 1], found[name] = name, value
+  changed[words + 1], changed[words + 2], words, found[name] = name, value, words + 2, value
 end
 local function partsOf(value)
   if #value % 4 == 0 then return value end
   return sub(value, 1, -7), struct.unpack('>I6', value, #value - 5)
 end
-local function reserve(name, body, derived, first)
-  local value = found[name] or gone
-  if value == gone then
-    if isFull then return 'f' end
-    put(name, first)
-    return 'n'
-  end
-  local old, lease = partsOf(value)
+local function repeated(name, body, isDerived)
+  local old, lease = partsOf(found[name])
   local id, length = sub(old, 1, 16), math.min(#old, #body)
   local isOther = sub(old, 17, length) ~= sub(body, 17, length)
-  if isOther and (not lease or derived == '0') then return 'o' end
+  if isOther and not (lease and isDerived) then return 'o', id end
   if not lease then return 'c', id end
-  if lease > now then return 'b' end
+  if lease > now then return 'b', id end
   put(name, (isOther and id .. sub(body, 17) or old) .. leased)
   return 'a', id
 end
 local function giveUp(name, body, isUndone)
   local old, lease = partsOf(found[name] or body .. free)
-  if lease and sub(old, 1, 16) == sub(body, 1, 16) then put(name, isUndone and gone or old .. free) end
+  if not lease or sub(old, 1, 16) ~= sub(body, 1, 16) then return end
+  if isUndone then undone[#undone + 1], found[name] = name, nil else put(name, old .. free) end
 end
-local states, ids, without, events = {}, {}, {}, tonumber(ARGV[6])
+local replies, without, events = {}, {}, tonumber(ARGV[6])
+if mode == 'apart' and next(found) == nil then
+  for i, name in ipairs(names) do
+    changed[words + 1], words = name, words + 2
+    changed[words] = sub(items, (i - 1) * size + ${7 + nameBytes}, i * size)
+  end
+  names = {}
+end
 for i, name in ipairs(names) do
-  local at, state, id = (i - 1) * size, 'n'
-  local operation, derived, body = sub(items, at + 1, at + 1), sub(items, at + 2, at + 2), sub(items, at + ${7 + nameBytes}, at + size)
-  if operation == 'c' then
-    state, id = reserve(name, body, derived, body)
-    if state ~= 'n' then
+  local at, state, id = (i - 1) * size
+  local operation, body = sub(items, at + 1, at + 1), sub(items, at + ${7 + nameBytes}, at + size)
+  if operation == 'c' or operation == 'r' then
+    if found[name] then state, id = repeated(name, body, sub(items, at + 2, at + 2) == '1')
+    elseif mode == 'full' then state, id = 'f', sub(body, 1, 16)
+    elseif operation == 'c' then put(name, body)
+    else put(name, body .. leased) end
+    if state then replies[#replies + 1] = struct.pack('>I2', i - 1) .. state .. id end
+    if state and operation == 'c' then
       local from, more = struct.unpack('>I2I2', items, at + 3)
       for event = from, from + more - 1 do without[#without + 1] = event end
     end
-  elseif operation == 'r' then state, id = reserve(name, body, derived, body .. leased)
   elseif operation == 'm' then put(name, body)
   elseif operation == 'w' then put(name, body .. leased)
   else giveUp(name, body, operation == 'u') end
-  states[i], ids[#ids + 1] = state, id
 end
 if events and #without < events then
   local data = ARGV[8]
@@ -124,16 +134,11 @@ if events and #without < events then
   local id = addJob({unpack(KEYS, 2)}, {ARGV[7], data, ARGV[9]})
   if tonumber(id) < 0 then return redis.error_reply('BullMQ refused the job: ' .. id) end
 end
-local function write(key, names)
-  local values, n = {}, 0
-  for i = 1, #names do
-    local name = names[i]
-    if found[name] == gone then call('HDEL', key, name)
-    else values[n + 1], values[n + 2], n = name, found[name], n + 2 end
-  end
-  if n > 0 then call('HSET', key, unpack(values)) end
-end
-if #changed > 0 then inHashes(number, hashes, changed, write) end
-return {table.concat(states), table.concat(ids)}
+local function write(key, pairs) call('HSET', key, unpack(pairs)) end
+if words > 0 then inHashes(number, hashes, changed, 2, write) end
+local lost = {}
+for _, name in ipairs(undone) do if not found[name] then lost[#lost + 1] = name end end
+if #lost > 0 then inHashes(number, hashes, lost, 1, function(key, names) call('HDEL', key, unpack(names)) end) end
+return table.concat(replies)
 `);
 }

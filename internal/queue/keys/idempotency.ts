@@ -24,6 +24,9 @@ export const placeReplyMs = 500;
 /** Bytes of an item: operation, derivation, its events in a job, name, identity, fingerprint. */
 const size = 2 + 4 + nameBytes + 16 + 8 + 4 * (1 + optionalFields.length - firstFields);
 
+/** Bytes of the script's reply for an item: its number, state, identity. */
+const replySize = 2 + 1 + 16;
+
 /** Events with a key. All events of a request belong to one organization. */
 export interface Keyed extends EventGroup {
   readonly key: RepeatKey;
@@ -254,14 +257,16 @@ export class IdempotencyKeys {
   ): Promise<Found[]> {
     const { keptMs, isFull } = this.#options;
     const text = Buffer.from(items.map(([each]) => each).join(''), 'latin1');
-    const args = [keptMs, leaseMs, isFull?.() === true ? 1 : 0, size, text, ...more];
-    const [states, ids] = (await script.run(redis, [key, ...keys], args)) as [Buffer, Buffer];
-    let at = 0;
-    return items.map(([, { id }], index) => {
-      const state = String.fromCharCode(states[index] ?? 0) as Found['state'];
-      const hasId = state === 'a' || state === 'c';
-      return { state, id: hasId ? ids.toString('latin1', at, (at += 16)) : id };
-    });
+    const areApart = more.length > 0 && new Set(items.map(([, { name }]) => name)).size === items.length;
+    const mode = isFull?.() === true ? 'full' : areApart ? 'apart' : '';
+    const args = [keptMs, leaseMs, mode, size, text, ...more];
+    const reply = (await script.run(redis, [key, ...keys], args)) as Buffer;
+    const found = items.map(([, { id }]): Found => ({ state: 'n', id }));
+    for (let at = 0; at < reply.length; at += replySize) {
+      const state = reply.toString('latin1', at + 2, at + 3) as Found['state'];
+      found[reply.readUInt16BE(at)] = { state, id: reply.toString('latin1', at + 3, at + replySize) };
+    }
+    return found;
   }
 }
 

@@ -31,6 +31,20 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     expect(await suite.stored()).to.have.lengthOf(1);
   });
 
+  it('costs no call of Redis of its own, alone or among others', async () => {
+    const calls = async (work: () => Promise<unknown>): Promise<number> => {
+      await suite.redis.command('config', 'resetstat');
+      await work();
+      const stats = String(await suite.redis.command('info', 'commandstats'));
+      return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(stats)?.[1]);
+    };
+    await register(eventBody(), 'the first, with the text of the script');
+    expect(await calls(() => register(eventBody(), 'k'))).to.equal(1);
+    const others = (): Promise<unknown> =>
+      Promise.all(Array.from({ length: 40 }, (_, at) => register(eventBody(), `${at}`)));
+    expect(await calls(others)).to.be.below(20);
+  });
+
   it('is remembered for 24 hours, and forgotten within twice that time', async () => {
     const body = eventBody();
     const first = await register(body, 'k');

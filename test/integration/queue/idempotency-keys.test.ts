@@ -73,6 +73,37 @@ describe('the key of a message that becomes several events', () => {
   });
 });
 
+describe('the keys of a generation with several hashes', () => {
+  it('are found, given up and aged as in one', async () => {
+    const server = await emptyRedis();
+    await server.use(async (redis) => {
+      await redis.flushall();
+      const keys = keysIn(redis);
+      await keys.sweep();
+      await redis.hset('events', 'hashes', 5);
+      const attempt = () =>
+        Array.from({ length: 60 }, (_, at): Keyed => ({ ...keyed(anEvent()), key: ['caller', `${at}`] }));
+      const claims = await Promise.all(attempt().map((group) => claimed(keys, group)));
+      expect(await redis.keys('events:1:*')).to.have.length(5);
+      for (const claim of claims.slice(0, 20)) keys.markCommitted(claim);
+      for (const claim of claims.slice(20, 40)) keys.release(claim);
+      for (const claim of claims.slice(40)) keys.undo(claim);
+      await keys.drained();
+      const retry = attempt();
+      const retried = await Promise.all(retry.map((group) => claimed(keys, group)));
+      expect(retried.map(({ committed }) => committed)).to.deep.equal(claims.map((_, at) => at < 20));
+      const first = [...claims.slice(0, 40), ...retry.slice(40)];
+      expect(retried.map(({ events: [event] }) => event?.id)).to.deep.equal(
+        first.map(({ events: [event] }) => event?.id),
+      );
+      await redis.hset('events', 'began', Date.now() - 60_000);
+      const old = await claimed(keys, attempt()[0] as Keyed);
+      expect([old.events[0]?.id, old.committed]).to.deep.equal([claims[0]?.events[0]?.id, true]);
+      expect(await redis.hmget('events', 'hashes', 'hashesBefore')).to.deep.equal(['1', '5']);
+    });
+  });
+});
+
 describe('the memory of idempotency keys', () => {
   it('is less than 100 bytes a key', async () => {
     const server = await emptyRedis();
