@@ -91,6 +91,28 @@ describe('days that only the archive has', function suite() {
     expect((await namesIn(folder.path)).filter((name) => name.endsWith('.parquet'))).to.have.lengthOf(2);
   });
 
+  it('count no event twice that is delivered again, also when they become cold meanwhile', async () => {
+    const events = [0, 1, 2].map((at) => anEvent({ createdAt: old + at, executionId: 'run' }));
+    const [late, recent] = [anEvent({ createdAt: old + 9, executionId: 'run' }), anEvent({ executionId: 'run' })];
+    await recordEvents(database.db, events);
+    let archive: Promise<unknown> | undefined;
+    const meanwhile = database.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        await (archive ??= makeCold(database, folder.path));
+        return result;
+      },
+    });
+    expect(await recordEvents(withArchive(meanwhile, folder.path), [...events, recent])).to.include({ stored: 1 });
+    expect(await storedEvents(database.db)).to.have.lengthOf(1);
+    const withLate = [...events, late, late, recent];
+    expect(await recordEvents(withArchive(database.db, folder.path), withLate)).to.include({ stored: 1 });
+    expect(await storedExecutions(database.db)).to.have.nested.property('[0].counts.EVENT', 5);
+    const away = withArchive(database.db, join(folder.path, 'no such volume'));
+    expect(await failureOf(recordEvents(away, events))).to.have.property('name', 'ArchiveAway');
+    expect(await storedEvents(database.db)).to.have.lengthOf(2);
+  });
+
   it('are never left out in silence: neither without their archive, nor once an object has changed', async () => {
     await store({ executionId: 'run' });
     await makeCold(database, folder.path);
