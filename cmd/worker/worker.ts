@@ -1,4 +1,5 @@
 import { Archive } from '../../internal/record/archive/archive.ts';
+import { ArchiveReader } from '../../internal/record/archive/archive-reader.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
@@ -71,11 +72,14 @@ export function createWorker(
 ): ComponentGroup {
   const { logger, registry, probes, organization } = telemetry;
   const sealers = createSealers(config, new Map([[firstDatabase, db], ...others]), telemetry);
-  const archives: Archive[] = [];
+  const archives: { close(): Promise<void> }[] = [];
+  const { ARCHIVE_URL: place } = config;
+  const reader = place === undefined ? undefined : new ArchiveReader(place, s3Credentials());
+  if (reader !== undefined) archives.push(reader);
   const storeOf = (database: Database, name = firstDatabase): Store => {
-    const archive =
-      config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL, s3Credentials());
+    const archive = place === undefined ? undefined : new Archive(database, place, s3Credentials());
     if (archive !== undefined) archives.push(archive);
+    reader?.of(database);
     return createStore(database, {
       macKey: workerMacKeys(config)[0],
       onStored: (stored, events) => sealers.get(name)?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),

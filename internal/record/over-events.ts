@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../store/database.ts';
 import { dayAfter, isoDay } from '../store/partitions/days.ts';
-import { listColdObjects } from '../store/partitions/cold-days.ts';
+import { listColdObjects, mayBeCold } from '../store/partitions/cold-days.ts';
 import type { ColdObject, WantedEvents } from '../store/tables/cold-days-table.ts';
 import { sql } from '../store/sql.ts';
 import type { EventRow as ArchivedRow } from '../store/tables/events-table.ts';
@@ -11,9 +11,6 @@ import { time, type Condition } from './conditions.ts';
 import { readAs, type Reading } from './read-as.ts';
 import { optionalFields } from '../event/fields.ts';
 import { eventColumns, type EventPosition, type EventRow } from './stored-event.ts';
-
-/** No day becomes cold within this time after its end, in ms: HOT_DAYS is 2 at least. */
-const alwaysHotMs = 36 * 3_600_000;
 
 /** How long a read of the archive may take that can end with what it has, in ms. */
 const patienceMs = 2_000;
@@ -73,7 +70,7 @@ export async function overEvents<T>(
 ): Promise<T> {
   const look = async (): Promise<ColdObject[]> => {
     const [from, until] = [needed.from.getTime(), needed.until.getTime()];
-    if (from > Date.now() - alwaysHotMs || from > until) return [];
+    if (!mayBeCold(from) || from > until) return [];
     return readAs(db, organization, (trx) => listColdObjects(trx, organization, { from, until }));
   };
   // Without an archive, most databases have no cold day, and one look suffices.
@@ -89,7 +86,7 @@ export async function overEvents<T>(
 
 /** True if an organization has a cold day since a time. */
 export async function hasColdSince(db: Database, organization: string, from: Date): Promise<boolean> {
-  if (from.getTime() > Date.now() - alwaysHotMs) return false;
+  if (!mayBeCold(from.getTime())) return false;
   const days = await readAs(db, organization, (trx) => listColdObjects(trx, organization, { from: from.getTime() }));
   return days.length > 0;
 }

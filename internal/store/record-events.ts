@@ -3,6 +3,7 @@ import type { MacKey } from '../ledger/mac.ts';
 import { anomalies, type Anomaly, type StoredBatch } from '../event/outcome/stored-batch.ts';
 import type { Database, Tables } from './database.ts';
 import { isDuplicate } from './errors.ts';
+import { insertUnlessArchived, mayBeArchived } from './insert-unless-archived.ts';
 import { proofOf } from './ledger/leaves-of-batch.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 import { keepRunning } from './running-executions.ts';
@@ -10,8 +11,9 @@ import type { Kysely, RawBuilder } from './sql.ts';
 
 /**
  * Inserts a batch and updates the outcomes of its executions, in one round trip
- * (docs/design/durability.md). Only inserted rows count, so redelivery changes nothing. The merge
- * is commutative (least, greatest, sum); `test/support/outcome-oracle.ts` states it in TypeScript.
+ * (docs/design/durability.md). Only inserted rows count, so redelivery changes nothing, even after
+ * the event's day has left Postgres. The merge is commutative (least, greatest, sum);
+ * `test/support/outcome-oracle.ts` states it in TypeScript.
  * With `macKey`, it also stores the salt of each inserted event and appends its leaf to the log.
  */
 export async function recordEvents(
@@ -19,7 +21,9 @@ export async function recordEvents(
   events: readonly AcceptedEvent[],
   { macKey }: { macKey?: MacKey | undefined } = {},
 ): Promise<StoredBatch> {
-  const rows = await insertSkippingDuplicatesOnceMet(db, events, macKey);
+  const rows = mayBeArchived(events)
+    ? await insertUnlessArchived(db, events, (trx, fresh) => insertNew(trx, fresh, macKey))
+    : await insertSkippingDuplicatesOnceMet(db, events, macKey);
   return {
     stored: rows.reduce((sum, row) => sum + row.events, 0),
     transitions: rows
@@ -43,18 +47,26 @@ async function insertSkippingDuplicatesOnceMet(
   events: readonly AcceptedEvent[],
   macKey: MacKey | undefined,
 ): Promise<ChangeRow[]> {
-  const insert = async (batch: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): Promise<ChangeRow[]> => {
-    const proof = macKey && proofOf(batch, macKey);
-    return insertAndKeepRunning(db, batch, insertAndMerge(batch, { duplicates, proof }));
-  };
   try {
-    return await insert(events, 'refuse');
+    const proof = macKey && proofOf(events, macKey);
+    return await insertAndKeepRunning(db, events, insertAndMerge(events, { duplicates: 'refuse', proof }));
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // Keeps one of each: equal events in one batch have different salts.
-    const once = new Map(events.map((event) => [`${event.id} ${event.organization}`, event]));
-    return insert([...once.values()], 'skip');
+    return insertNew(db, events, macKey);
   }
+}
+
+/** Skips the events that are already stored. */
+async function insertNew(
+  db: Database,
+  events: readonly AcceptedEvent[],
+  macKey: MacKey | undefined,
+): Promise<ChangeRow[]> {
+  // Keeps one of each: equal events in one batch have different salts.
+  const once = [...new Map(events.map((event) => [`${event.id} ${event.organization}`, event])).values()];
+  if (once.length === 0) return [];
+  const proof = macKey && proofOf(once, macKey);
+  return insertAndKeepRunning(db, once, insertAndMerge(once, { duplicates: 'skip', proof }));
 }
 
 /**

@@ -36,6 +36,8 @@ export interface PageOptions {
   /** Begins after this event, or with the oldest one if absent. */
   after?: Place | undefined;
   pageSize: number;
+  /** Ends before the events accepted at this time. Default: no end. */
+  before?: Date;
   /** The most events of all pages together. Default: no limit. */
   most?: number;
   /** Leaves out the events that {@link isUnsalted}. */
@@ -91,9 +93,10 @@ export function eventsAfter(organization: string, after: Place | undefined): Raw
   return sql`organization = ${organization} ${further}`;
 }
 
-function rowsOf({ organization, after, pageSize, most = Infinity, salted }: PageOptions): RawBuilder<unknown> {
+function rowsOf({ organization, after, before, pageSize, most = Infinity, salted }: PageOptions): RawBuilder<unknown> {
   return sql`
     from events where ${eventsAfter(organization, after)} ${salted === true ? sql`and not ${isUnsalted}` : sql``}
+      ${before === undefined ? sql`` : sql`and created_at < ${before}`}
     order by events.created_at, id limit ${Math.min(pageSize, most)}
   `;
 }
@@ -125,6 +128,14 @@ function placeOf(row: string | undefined): Place | undefined {
 function readObject(row: EventRow): JoinedEvent {
   const { id, created_at: time, salt, texts_digest: textsDigest } = row;
   return { id, time: Number(time), ...storedJson(row), salt, textsDigest };
+}
+
+/** The page of events that are not in Postgres. */
+export function pageOfRows(rows: readonly EventRow[]): StoredPage {
+  const last = rows.at(-1);
+  const page = pageOf(rows, last && { createdAt: last.created_at.toISOString(), id: last.id }, readObject);
+  if (page === undefined) throw new Error('a row has no leaf');
+  return page;
 }
 
 /** Undefined if a row cannot be read. */

@@ -8,14 +8,17 @@ import { runExport } from './export.ts';
 import { keepAll } from './maintenance-day.ts';
 import type { TestDatabase } from './store.ts';
 
-/** Exports all days of a database, and makes those cold that are older than two days. */
+/**
+ * Exports all days of a database, and makes those cold that are older than two days.
+ * @param folder or the address of a bucket.
+ */
 export async function makeCold(
   { db, url }: Pick<TestDatabase, 'db' | 'url'>,
   folder: string,
   env: Record<string, string> = {},
   ...args: string[]
 ): ReturnType<typeof maintain> {
-  const place = pathToFileURL(folder).href;
+  const place = addressOf(folder);
   const run = { ...keepAll, now: Date.now() };
   await maintain(db, run);
   const exported = await runExport({ DATABASE_URL: url, ARCHIVE_URL: place, HOT_DAYS: '2', ...env }, args);
@@ -28,7 +31,11 @@ export async function makeCold(
   }
 }
 
-/** The database, whose queries read its cold days in a folder. */
+/** The database, whose queries read its cold days in a folder or bucket. */
 export function withArchive(db: Database, folder: string): Database {
-  return new ArchiveReader(pathToFileURL(folder).href).of(db);
+  return new ArchiveReader(addressOf(folder)).of(db);
+}
+
+function addressOf(folder: string): string {
+  return folder.includes('://') ? folder : pathToFileURL(folder).href;
 }

@@ -51,7 +51,7 @@ async function auditWith(options: Options, context: Context): Promise<AuditRepor
   const places = options.checkpoints.map((where) => readKept(where, organization, keys, s3Credentials()));
   const kept = await Promise.all([...places, readState(state, organization, keys)]);
   const audit = { organization, keys, kept: kept.flat(), onProgress: context.show };
-  if (options.log === undefined) return auditPostgres(context, { ...audit, retainedSince: retainedSince(options) });
+  if (options.log === undefined) return auditPostgres(context, { ...audit, retainedSince: retainedSince(options) }, options);
   const manifest = exported === undefined ? undefined : await readExportManifest(exported, options);
   const changed = (manifest?.findings ?? []).map((sentence) => ({ sentence }));
   const report = await auditExport({
@@ -101,9 +101,13 @@ async function tokenOf(options: Options): Promise<string | undefined> {
   return file === undefined ? undefined : (await readFile(file, 'utf8')).trim();
 }
 
-async function auditPostgres({ settings }: Context, audit: Parameters<typeof auditDatabase>[1]): Promise<AuditReport> {
+async function auditPostgres(
+  { settings }: Context,
+  audit: Parameters<typeof auditDatabase>[1],
+  { archive }: Options,
+): Promise<AuditReport> {
   // One connection for the snapshot, and one for each concurrent part. One part needs two: a part
   // that waited for a connection would hold another.
-  await using databases = openDatabases(settings(), { command: 'verify', most: 6 });
+  await using databases = openDatabases(settings(), { command: 'verify', most: 6, archive });
   return await auditDatabase(await databases.databaseOf(audit.organization), audit);
 }

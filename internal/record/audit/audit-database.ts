@@ -1,15 +1,17 @@
 import { openCheckpoint, type TreeHead } from '../../ledger/checkpoint.ts';
 import type { VerifierKey } from '../../ledger/keys.ts';
 import { UnknownSigner } from '../../ledger/note.ts';
+import { messageOf } from '../../kit/errors/message-of.ts';
 import type { Database } from '../../store/database.ts';
 import { listColdObjects } from '../../store/partitions/cold-days.ts';
-import type { ColdObject } from '../../store/tables/cold-days-table.ts';
+import type { ColdArchive, ColdObject } from '../../store/tables/cold-days-table.ts';
 import { dayAfter, isoDay } from '../../store/partitions/days.ts';
 import { listPartitions } from '../../store/partitions/partitions.ts';
 import { sql } from '../../store/sql.ts';
+import { ArchiveAway, ArchiveDamaged } from '../archive/archive-errors.ts';
 import { checkTables } from './check-tables.ts';
 import { checkTree, type CheckedTree } from './check-tree.ts';
-import { compareRecord, nothingCompared } from './compare-record.ts';
+import { compareRecord, nothingCompared, type Comparison } from './compare-record.ts';
 import { differingExecution, differingRunning } from './differing-executions.ts';
 import { Acts, describeActs, expiredBefore } from './acts.ts';
 import { Erased } from './erased.ts';
@@ -78,10 +80,33 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
     const expired = expiredBefore(acts.proven);
     const cold = await parts.run('The cold days', [], () => read((own) => listColdObjects(own, organization)));
-    // A cold day is compared as an object of the archive: its events count as absent here.
     const coldUntil = Math.max(-Infinity, ...cold.map(({ day }) => dayAfter(day)));
-    if (cold.length > 0) parts.add(coldProblem(cold));
-    const since = Math.max(coldUntil, Math.min(expired, retainedSince ?? Infinity));
+    const keptSince = Math.min(expired, retainedSince ?? Infinity);
+    const damaged: Finding[] = [];
+    const compareAll = async (archive?: ColdArchive): Promise<Comparison | undefined> => {
+      if (archive === undefined && cold.length > 0) parts.add(coldProblem(cold));
+      // Without the archive, events of cold days count as absent.
+      const since = archive === undefined ? Math.max(coldUntil, keptSince) : keptSince;
+      try {
+        return await read((trx) =>
+          read((own) =>
+            compareRecord(
+              { trx, beside: own, organization, archive, cold, erased, acts, unsealedBefore, since },
+              (now) => {
+                looked = now;
+                report();
+              },
+            ),
+          ),
+        );
+      } catch (error) {
+        const sentence = `${messageOf(error)}.`;
+        if (error instanceof ArchiveDamaged) damaged.push({ sentence });
+        else if (error instanceof ArchiveAway) parts.add(sentence);
+        else throw error;
+        return compareAll();
+      }
+    };
     const firstKept = retainedSince ?? (await parts.run('The first day', 0, () => read(firstKeptDay)));
     const firstDay = Math.max(coldUntil, firstKept);
     const total = 2 * newest;
@@ -96,16 +121,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
           }),
         ),
       ),
-      parts.run('The events', undefined, () =>
-        read((trx) =>
-          read((own) =>
-            compareRecord({ trx, beside: own, organization, erased, acts, unsealedBefore, since }, (now) => {
-              looked = now;
-              report();
-            }),
-          ),
-        ),
-      ),
+      parts.run('The events', undefined, () => compareAll(db.archive)),
       parts.run('The executions', undefined, () =>
         read((own) => differingExecution(own, organization, Math.max(expired, firstDay))),
       ),
@@ -114,11 +130,12 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const events = compared ?? nothingCompared();
     const oldest = tree?.oldest ?? Infinity;
     // An event that expired before the log began never had a leaf.
-    const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
+    const noneExpired = events.absent + events.uncovered + cold.length === 0 && !isAllSealed;
     return {
       findings: [
         ...tables,
         ...wrong,
+        ...damaged,
         ...fragments,
         ...refused,
         ...(tree?.findings ?? []),
@@ -158,7 +175,7 @@ function coldProblem(objects: readonly ColdObject[]): string {
   const rows = objects.reduce((sum, object) => sum + object.rows, 0);
   return (
     `${rows} events from ${days[0]} to ${days.at(-1)} are in the archive only, and were not compared one by one: ` +
-    '--archive checks their objects, and --export with --log compares one.'
+    '--archive does that.'
   );
 }
 

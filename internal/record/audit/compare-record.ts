@@ -1,16 +1,14 @@
 import { isErasure } from '../../ledger/erasure.ts';
 import { isAct, isEvent, leafSize, splitLeaves, timeOfId } from '../../ledger/leaf.ts';
-import { readStoredEvents, type StoredPage } from '../../store/stored-events.ts';
+import type { StoredPage } from '../../store/stored-events.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
+import { comparedPages, type ComparedEvents } from './compared-pages.ts';
 import type { Acts } from './acts.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
 import { LeafReader, WrongTileIds } from './leaf-reader.ts';
 import type { Reading } from './read-database.ts';
 import { countOverdue } from './check-tree.ts';
-
-/** Events that are compared at a time. */
-const pageSize = 10_000;
 
 /** The findings about events and leaves, and how many of each there are. */
 export interface Comparison {
@@ -29,10 +27,8 @@ export interface Comparison {
 }
 
 /** What to compare: another connection, `beside`, reads events while `trx` reads leaves. */
-export interface ComparedRecord {
+export interface ComparedRecord extends ComparedEvents {
   trx: Reading;
-  beside: Reading;
-  organization: string;
   erased: Erased;
   acts: Acts;
   /**
@@ -76,9 +72,8 @@ export async function compareRecord(record: ComparedRecord, onCompared: OnCompar
 }
 
 async function compareWith(log: LeafReader, record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
-  const { beside, organization } = record;
   const result = nothingCompared();
-  for await (const page of readStoredEvents(beside, { organization, pageSize })) {
+  for await (const page of comparedPages(record)) {
     const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
     if (!areSame(page, leaves, record.erased)) compareEach(page, leaves, record, result);
