@@ -90,8 +90,8 @@ export function isMacOf(
 type Tree = Pick<Frontier, 'size' | 'bytes'>;
 
 /**
- * The MACs of a tree that the sealer has made, by each key. It extends and signs no other: the owner
- * of Postgres can append leaves and compute the hashes of a tree, without a key.
+ * The MACs of a tree that the sealer has made, by each key. It extends and signs no other: the
+ * owner of Postgres can append leaves and compute the hashes of a tree, without a key.
  */
 export function macsOfTree(keys: readonly MacKey[], organization: string, { size, bytes }: Tree): Buffer {
   // No leaf begins with a letter: this MAC is never one of leaves.

@@ -238,7 +238,7 @@ async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit, pa
   return { heads, wrong, newest, checkpoint };
 }
 
-/** True if the log of a checkpoint has the name of this organization, whatever its key is called. */
+/** True if a checkpoint is of the log of this organization, whatever its key is called. */
 function isOf(organization: string, note: string): boolean {
   return note.split('\n', 1).join().endsWith(originOf('', organization));
 }

@@ -87,7 +87,7 @@ async function refuse(trx: Transaction<Tables>, act: Act): Promise<void> {
   await trx.insertInto('log_segments').values({ organization: act.organization, leaves, mac: null }).execute();
 }
 
-/** An act as the log keeps it: without the note, since it keeps acts forever, but with its digest. */
+/** An act as the log keeps it, forever: with the digest of its row, and without the note. */
 function inLog(act: Act, events: readonly AcceptedEvent[]): Logged {
   const { kind, id, about, automation_id, until_at } = act;
   const row = { row: id, sha256: digestOfRow(act) };
