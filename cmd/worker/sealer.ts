@@ -110,7 +110,7 @@ function createSealer(config: LedgerConfig, db: Database, metrics: SealerMetrics
       const now = performance.now();
       const looks = now - lookedAt >= lookAtKeysMs;
       const options = { before, isSigned: looks ? isSigned : undefined, publishes: quorum.least === 0 };
-      const report = await signLedgers(db, (log) => signer.sign(log), options);
+      const report = await signLedgers(db, macKeys, (log) => signer.sign(log), options);
       if (looks && report !== undefined) lookedAt = now;
       return report;
     },

@@ -6,7 +6,8 @@ import { leafSize, writeLeaf } from './leaf.ts';
  *
  * - `older-events-sealed`: events that were stored without a leaf got theirs. `first` and `last`
  * are their lowest and highest ids, `events` is their number, `reason` is why.
- * - `dead-letter-kept`: Postgres refused the `event` (its id) with `code`, its SQLSTATE.
+ * - `dead-letter-kept`: Postgres refused the `event` (its id) with `code`, its SQLSTATE; `sha256`
+ * is that of the letter.
  * - `dead-letters-deleted`: an erasure or retention deleted `letters` of them; `events` has their
  * ids, with spaces between.
  * - `retention-approved`: retention may drop the events of the days before `before`, in
@@ -20,6 +21,8 @@ import { leafSize, writeLeaf } from './leaf.ts';
  * - `alert-acknowledged`: somebody takes care of the `alert`, its id.
  * - `run-closed`: somebody closed a run by hand; `event` is the id of the event that says so.
  * - `note-written`: somebody wrote the `note`, its id, on a run.
+ *
+ * An act of an owner, from `muted` on, names its `row` of the table `acts`, and its `sha256`.
  */
 export const actKinds = [
   'older-events-sealed',

@@ -1,4 +1,5 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Frontier } from './frontier.ts';
 import { sha256 } from './hashing.ts';
 import { readSigningKeys, type SigningKey } from './keys.ts';
 import { isAct, leafSize } from './leaf.ts';
@@ -83,6 +84,33 @@ export function isMacOf(
   if (mac?.length !== macSize) return false;
   const isMade = (key: MacKey): boolean => timingSafeEqual(macOf(key, organization, leaves), mac);
   return keys.some(isMade) || (areActs(leaves) && keys.map(actKeyOf).some(isMade));
+}
+
+/** A tree of a log, as {@link Frontier} gives it. */
+type Tree = Pick<Frontier, 'size' | 'bytes'>;
+
+/**
+ * The MACs of a tree that the sealer has made, by each key. It extends and signs no other: the
+ * owner of Postgres can append leaves and compute the hashes of a tree, without a key.
+ */
+export function macsOfTree(keys: readonly MacKey[], organization: string, { size, bytes }: Tree): Buffer {
+  // No leaf begins with a letter: this MAC is never one of leaves.
+  const tree = Buffer.concat([Buffer.from(`tree\0${size}\0`), bytes]);
+  return Buffer.concat(keys.map((key) => macOf(key, organization, tree)));
+}
+
+/** True if one of the keys made one of the MACs of this tree. */
+export function isMadeTree(
+  keys: readonly MacKey[],
+  organization: string,
+  tree: Tree,
+  macs: Uint8Array | null,
+): boolean {
+  const given = Buffer.from(macs ?? []);
+  const macAt = (at: number): Buffer => given.subarray(at * macSize, (at + 1) * macSize);
+  const parts = Array.from({ length: Math.floor(given.length / macSize) }, (_, at) => macAt(at));
+  const made = keys.map((key) => macsOfTree([key], organization, tree));
+  return made.some((mac) => parts.some((part) => timingSafeEqual(mac, part)));
 }
 
 function areActs(leaves: Uint8Array): boolean {

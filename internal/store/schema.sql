@@ -62,6 +62,8 @@ CREATE TABLE public.acts (
     made_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     recorded_at timestamp(3) with time zone,
     mac bytea,
+    salt bytea,
+    note_digest bytea,
     CONSTRAINT acts_kind_check CHECK ((kind = ANY (ARRAY['mute'::text, 'unmute'::text, 'acknowledge'::text, 'close'::text, 'note'::text])))
 );
 
@@ -843,7 +845,9 @@ ALTER TABLE ONLY public.log_tiles ALTER COLUMN content SET STORAGE EXTERNAL;
 CREATE TABLE public.log_trees (
     organization text NOT NULL COLLATE pg_catalog."C",
     size bigint NOT NULL,
-    frontier bytea NOT NULL
+    frontier bytea NOT NULL,
+    mac bytea,
+    refused boolean DEFAULT false NOT NULL
 )
 WITH (fillfactor='50');
 

@@ -7,8 +7,11 @@ import type { Tables } from './database.ts';
 
 type Trx = Transaction<Tables>;
 
-/** Writes the growth of logs by organization: tails, full tiles, hashes above them, and sizes. */
-export async function writeGrowth(trx: Trx, growths: ReadonlyMap<string, Growth>): Promise<void> {
+/** The growth of a log, and the MACs of its tree. */
+export type SealedGrowth = Growth & { mac: Buffer };
+
+/** Writes the growth of logs by organization: tails, full tiles, hashes above them, and trees. */
+export async function writeGrowth(trx: Trx, growths: ReadonlyMap<string, SealedGrowth>): Promise<void> {
   const all = Array.from(growths, ([organization, growth]) => ({ organization, ...growth }));
   const tails = all.filter(({ tail }) => tail.leaves.length > 0);
   if (tails.length > 0) {
@@ -33,12 +36,14 @@ export async function writeGrowth(trx: Trx, growths: ReadonlyMap<string, Growth>
     all.flatMap(({ organization, hashes }) => hashes.map((tile) => ({ organization, ...tile }))),
   );
   await sql`
-    insert into log_trees (organization, size, frontier) select * from unnest(
+    insert into log_trees (organization, size, frontier, mac) select * from unnest(
       ${all.map(({ organization }) => organization)}::text[],
       ${all.map(({ size }) => size)}::bigint[],
-      ${all.map(({ frontier }) => frontier.bytes)}::bytea[]
+      ${all.map(({ frontier }) => frontier.bytes)}::bytea[],
+      ${all.map(({ mac }) => mac)}::bytea[]
     )
-    on conflict (organization) do update set size = excluded.size, frontier = excluded.frontier
+    on conflict (organization) do update
+      set size = excluded.size, frontier = excluded.frontier, mac = excluded.mac
   `.execute(trx);
 }
 

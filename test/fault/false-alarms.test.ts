@@ -1,14 +1,22 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { sql } from 'kysely';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
 import { formatNames } from '../../internal/record/formats/formats.ts';
 import { writeErasure } from '../../internal/ledger/erasure.ts';
+import { actKeyOf } from '../../internal/ledger/mac.ts';
+import { Acts, type OwnersAct } from '../../internal/store/acts/acts.ts';
+import { readMutes } from '../../internal/store/acts/read-mutes.ts';
+import { recordActs } from '../../internal/store/acts/record-acts.ts';
 import type { Database } from '../../internal/store/database.ts';
+import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
+import { eraseTraces } from '../../internal/store/erase/erase-traces.ts';
 import { listErasures } from '../../internal/store/erase/list-erasures.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import type { NamedDatabase } from '../../internal/store/organizations/move/moved-tables.ts';
@@ -169,8 +177,26 @@ class Run {
         if (this.#random.chance(0.3))
           await appendAct(db, macKey, { organization: 'acme', kind: 'token-issued', by: 'ana', details });
         for await (const erasure of eraseEvents(db, { ...request, ...scope, ...automationId }, 25)) void erasure;
+        await eraseTraces(db, { ...request, ...scope, ...automationId });
+        if (this.#random.chance(0.2)) await keepDeadLetter(db, anEvent({ description: 'a name' }), '22P02: x', macKey);
       });
+      await this.#retried(() => this.#owns());
     }
+  }
+
+  /** An owner acts in a console, and a worker records it. */
+  async #owns(): Promise<void> {
+    const db = this.#db;
+    const [{ id: mute } = { id: undefined }] = await readMutes(db, sql`now()`, [actKeyOf(macKey)], 'acme');
+    const until = new Date(Date.now() + day);
+    const act = this.#random.pick<OwnersAct>([
+      { kind: 'mute', automationId: undefined, until, window: undefined },
+      { kind: 'note', automationId: anEvent().automationId, executionId: 'run 1' },
+      ...(mute === undefined ? [] : [{ kind: 'unmute', mute } as const]),
+    ]);
+    const signed = { organization: 'acme', id: randomUUID(), by: 'Olga', note: 'a name' };
+    await new Acts(() => db, [actKeyOf(macKey)]).add({ ...signed, ...act });
+    await recordActs(db, [macKey], () => undefined);
   }
 
   /** Checks beside all of it: what cannot be checked for now is no finding. */

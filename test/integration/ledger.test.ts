@@ -111,7 +111,7 @@ describe('the log, from the request to the proof', () => {
       const signer = new HeadSigner(logKeys, [new SignedHeads()]);
       const store = {
         extendLedgers: (mostLeaves: number) => extendLedgers(db, [macKey], mostLeaves),
-        signLedgers: () => signLedgers(db, (log) => signer.sign(log)),
+        signLedgers: () => signLedgers(db, [macKey], (log) => signer.sign(log)),
         cosign: () => Promise.resolve([]),
         retryRefused: () => Promise.resolve(),
       };

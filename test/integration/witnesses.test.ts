@@ -122,7 +122,7 @@ describe('witnesses of the log', () => {
       await extendLedgers(db, [macKey], 1_000);
       const sign = ({ organization, head }: GrownLog) =>
         Promise.resolve({ note: signCheckpoint(organization, head, logKeys) });
-      await signLedgers(db, sign, { publishes: false });
+      await signLedgers(db, [macKey], sign, { publishes: false });
     };
     await growUnpublished(5);
     expect([await published(), await signed()]).to.deep.equal([undefined, 5]);

@@ -30,7 +30,7 @@ export const withLeaves = { macKey };
 /** Extends and signs the logs until no leaf waits. */
 export async function seal(db: Database, mostLeaves = 1_000): Promise<void> {
   while (((await extendLedgers(db, [macKey], mostLeaves))?.placed ?? 0) > 0);
-  await signLedgers(db, async ({ organization, head }) => ({
+  await signLedgers(db, [macKey], async ({ organization, head }) => ({
     note: signCheckpoint(organization, head, logKeys),
   }));
 }

@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { textsDigestOf } from '../../internal/ledger/event-digest.ts';
 import { writeAct } from '../../internal/ledger/act.ts';
+import { Frontier } from '../../internal/ledger/frontier.ts';
+import { leafHashText } from '../../internal/ledger/hashing.ts';
 import { joinIds, leafOfErasure, type Erasure } from '../../internal/ledger/erasure.ts';
 import { leafOf } from '../../internal/ledger/leaf.ts';
 import { actKeyOf, macOf } from '../../internal/ledger/mac.ts';
@@ -11,7 +13,7 @@ import { storedJson } from '../../internal/ledger/stored-json.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { highestId } from '../../internal/record/audit/tile-ids.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
-import { Acts } from '../../internal/store/acts/acts.ts';
+import { Acts, type OwnersAct } from '../../internal/store/acts/acts.ts';
 import { recordActs } from '../../internal/store/acts/record-acts.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
@@ -90,6 +92,10 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
 
 function ofTables(events: readonly AcceptedEvent[]): Record<string, Tampering> {
   const added = events[290]?.id;
+  const columns = sql.raw(
+    'organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at, ' +
+      'start_count, event_count, warning_count, error_count, end_count, last_accepted_at',
+  );
   return {
     'hides an added event from auditors by a policy': {
       tamper: (db) => sql`create policy hide on events as restrictive using (id <> ${sql.lit(added)})`.execute(db),
@@ -107,11 +113,16 @@ function ofTables(events: readonly AcceptedEvent[]): Record<string, Tampering> {
     'lists an execution twice': {
       tamper: async (db) => {
         await sql`alter table executions drop constraint executions_pkey cascade`.execute(db);
-        const columns = sql.raw(
-          'organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at, ' +
-            'start_count, event_count, warning_count, error_count, end_count, last_accepted_at',
-        );
         await sql`insert into executions (${columns}) select ${columns} from executions limit 1`.execute(db);
+      },
+      found: { live: ['The table executions has lost its primary key, so that rows may be in it twice.'] },
+    },
+    'lists an execution twice, by a wider primary key': {
+      tamper: async (db) => {
+        await sql`alter table executions drop constraint executions_pkey cascade`.execute(db);
+        await sql`alter table executions add column copy integer not null default 0,
+          add primary key (organization, automation_id, execution_id, copy)`.execute(db);
+        await sql`insert into executions (${columns}, copy) select ${columns}, 1 from executions limit 1`.execute(db);
       },
       found: { live: ['The table executions has lost its primary key, so that rows may be in it twice.'] },
     },
@@ -202,6 +213,65 @@ function ofEvents(events: readonly AcceptedEvent[], first: string, second: strin
         await seal(db);
       },
       found: { live: [added, refusedLeaf] },
+    },
+    'adds an event with its leaf at the end of the log, and computes the hashes': {
+      tamper: async (db) => {
+        await insert(db);
+        await appendByHand(db, leafOf(await rowOf(db, events[290]?.id ?? '')));
+        await seal(db);
+        await recordEvents(db, events.slice(280, 285), withLeaves);
+        await seal(db);
+      },
+      found: {
+        live: [
+          'The end of the log was changed without a key, and no checkpoint signs it. It ends with the leaves of {id}.',
+        ],
+      },
+    },
+    'adds the leaves of an event a second time': {
+      tamper: async (db) => {
+        await recordEvents(db, events.slice(280, 281), withLeaves);
+        await sql`create temporary table saved as select organization, leaves, mac from log_segments`.execute(db);
+        await seal(db);
+        await sql`insert into log_segments (organization, leaves, mac) select * from saved`.execute(db);
+        await seal(db);
+      },
+      found: everywhere('Event {id} has 2 leaves in the log.'),
+    },
+    'moves an event to another organization': {
+      tamper: (db) => sql`update events set organization = 'globex' where id = ${first}`.execute(db),
+      found: everywhere(removed),
+    },
+    'changes the salt of an event': {
+      tamper: (db) => sql`update events set salt = substr(sha256(salt), 1, 16) where id = ${first}`.execute(db),
+      found: everywhere(changed),
+    },
+    'copies an event under another id': {
+      tamper: (db) =>
+        sql`insert into events select (jsonb_populate_record(e, jsonb_build_object('id', ${events[290]?.id}::text,
+          'created_at', ${new Date(events[290]?.createdAt ?? 0).toISOString()}::text))).* from events e
+          where id = ${first}`.execute(db),
+      found: { live: [added] },
+    },
+    'removes an event, and lists its day as one that only the archive has': {
+      tamper: async (db) => {
+        await sql`delete from events where id = ${first}`.execute(db);
+        await sql`insert into cold_days (organization, day, object, rows, manifest_sha256)
+          values ('acme', (now() at time zone 'UTC')::date, 'events.parquet', 1, repeat('0', 64))`.execute(db);
+      },
+      found: {
+        live: ['The list of cold days has {…} of {…}, and the log has no such manifest: it was added.', removed],
+      },
+    },
+    'changes each new event by a trigger': {
+      tamper: async (db) => {
+        await sql`create function change() returns trigger language plpgsql as
+          $$ begin new.description := 'x'; return new; end $$`.execute(db);
+        await sql`create trigger change before insert on events for each row execute function change()`.execute(db);
+        await recordEvents(db, events.slice(280, 281), withLeaves);
+        await seal(db);
+      },
+      found: everywhere(changed),
     },
     'copies an event': {
       tamper: async (db) => {
@@ -401,6 +471,20 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
           published_note = replace(published_note, '280', '279')`.execute(db),
       found: everywhere('A checkpoint was changed after it was signed: the signature of {…} is wrong.'),
     },
+    'puts the checkpoint of another organization in place of its own': {
+      tamper: (db) =>
+        sql`update log_checkpoints c set note = o.note from log_checkpoints o
+          where c.organization = 'acme' and o.organization = 'globex'`.execute(db),
+      found: { live: ['A checkpoint was changed after it was signed: it is of another log.'] },
+    },
+    'changes which size a checkpoint is listed with': {
+      tamper: (db) => sql`update log_checkpoints set size = size - 1`.execute(db),
+      found: { live: ['The row of the checkpoint of {…} was changed.'] },
+    },
+    'removes the size and the hashes of the log': {
+      tamper: (db) => sql`delete from log_trees where organization = 'acme'`.execute(db),
+      found: { live: ['The log has lost its size and its hashes: they were removed.'] },
+    },
     'puts another text in place of a checkpoint': {
       tamper: (db) => sql`update log_checkpoints set note = 'x'`.execute(db),
       found: { live: ['A checkpoint was changed after it was signed: this is no signed note.'] },
@@ -422,23 +506,56 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
     },
     'removes a mute': {
       tamper: async (db) => {
-        await new Acts(() => db, [actKeyOf(macKey)]).add({
-          organization: 'acme',
-          id: randomUUID(),
-          by: 'ana',
-          note: 'Patches',
-          kind: 'mute',
-          automationId: undefined,
-          until: new Date('2099-01-01'),
-          window: undefined,
-        });
-        await recordActs(db, [macKey], (error) => {
-          throw error;
-        });
-        await seal(db);
+        await actOf(db, aMute);
         await db.deleteFrom('acts').execute();
       },
-      found: { live: ['The mute {id} of ana is gone or changed, and no act says who ended it.'] },
+      found: { live: ['The mute {id} of ana is gone, and no act says who ended it.'] },
+    },
+    'changes a dead letter': {
+      tamper: async (db) => {
+        await keepDeadLetter(db, anEvent(), '22P02: x', macKey);
+        await seal(db);
+        await sql`update dead_letters set reason = 'y'`.execute(db);
+      },
+      found: { live: ['The dead letter of event {id} is not the one that the log has: it was changed.'] },
+    },
+    'changes the window of a mute': {
+      tamper: async (db) => {
+        await actOf(db, { ...aMute, until: undefined, window });
+        await sql`update acts set details = jsonb_set(details, '{window,duration}', '"9h"')`.execute(db);
+      },
+      found: { live: [changedRow] },
+    },
+    'changes when a mute ends': {
+      tamper: async (db) => {
+        await actOf(db, aMute);
+        await sql`update acts set until_at = now()`.execute(db);
+      },
+      found: { live: [changedRow] },
+    },
+    'removes the end of a mute, so that it mutes again': {
+      tamper: async (db) => {
+        const mute = await actOf(db, aMute);
+        await actOf(db, { kind: 'unmute', mute });
+        await sql`delete from acts where kind = 'unmute'`.execute(db);
+      },
+      found: { live: ['The end of the mute {id} by ana is gone, so that it mutes again.'] },
+    },
+    'changes the note of an owner': {
+      tamper: async (db) => {
+        const { automationId } = anEvent();
+        await actOf(db, { kind: 'note', automationId, executionId: 'run 3' });
+        await sql`update acts set note = 'All is well'`.execute(db);
+      },
+      found: { live: [changedRow] },
+    },
+    'changes who has closed a run': {
+      tamper: async (db) => {
+        const { automationId } = anEvent();
+        await actOf(db, { kind: 'close', as: 'ended', automationId, executionId: 'run 3' });
+        await sql`update acts set made_by = 'eve'`.execute(db);
+      },
+      found: { live: [changedRow] },
     },
     'adds an act': {
       tamper: (db) => {
@@ -547,6 +664,34 @@ function ofExecutions(): Record<string, Tampering> {
       },
     },
   };
+}
+
+const aMute = { kind: 'mute', automationId: undefined, until: new Date('2099-01-01'), window: undefined } as const;
+const window = { schedule: '0 3 * * *', timeZone: 'UTC', duration: '2h' };
+const changedRow = 'The row {id} of ana ({…}) is not the one that the log has: it was changed.';
+
+/** What an owner does, once it is in the log; resolves with the id of its row. */
+async function actOf(db: Database, act: OwnersAct): Promise<string> {
+  const id = randomUUID();
+  await new Acts(() => db, [actKeyOf(macKey)]).add({ ...act, organization: 'acme', id, by: 'ana', note: 'Patches' });
+  await recordActs(db, [macKey], (error) => {
+    throw error;
+  });
+  await seal(db);
+  return id;
+}
+
+/** Appends a leaf to the log as the sealer does, without a key. */
+async function appendByHand(db: Database, leaf: Buffer): Promise<void> {
+  const { size, frontier } = await db
+    .selectFrom('log_trees')
+    .selectAll()
+    .where('organization', '=', 'acme')
+    .executeTakeFirstOrThrow();
+  const tree = new Frontier(Number(size), Buffer.from(frontier));
+  tree.append(leafHashText(leaf));
+  await db.insertInto('log_tails').values({ organization: 'acme', first_index: size, leaves: leaf }).execute();
+  await sql`update log_trees set size = ${tree.size}, frontier = ${tree.bytes} where organization = 'acme'`.execute(db);
 }
 
 async function rowOf(db: Database, id: string): Promise<EventRow> {

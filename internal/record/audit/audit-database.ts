@@ -1,5 +1,5 @@
 import { openCheckpoint, type TreeHead } from '../../ledger/checkpoint.ts';
-import type { VerifierKey } from '../../ledger/keys.ts';
+import { originOf, type VerifierKey } from '../../ledger/keys.ts';
 import { UnknownSigner } from '../../ledger/note.ts';
 import { messageOf } from '../../kit/errors/message-of.ts';
 import type { Database } from '../../store/database.ts';
@@ -28,7 +28,7 @@ import {
   type LogRow,
   type Reading,
   lostLetters,
-  lostMutes,
+  wrongRows,
 } from './read-database.ts';
 import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
 import { inSnapshot, type Beside } from './snapshot.ts';
@@ -72,14 +72,18 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const letters = await parts.run('The dead letters', [], () =>
       read((own) => lostLetters(own, organization, acts.proven)),
     );
-    const mutes = await parts.run('The mutes', [], () => read((own) => lostMutes(own, organization, acts.proven)));
+    const owners = await parts.run('The acts of owners', [], () =>
+      read((own) => wrongRows(own, organization, acts.proven)),
+    );
     const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
     const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
     const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
     const unsealedBefore = isAllSealed ? -Infinity : first;
     const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
     const expired = expiredBefore(acts.proven);
-    const cold = await parts.run('The cold days', [], () => read((own) => listColdObjects(own, organization)));
+    const listed = await parts.run('The cold days', [], () => read((own) => listColdObjects(own, organization)));
+    const invented = listed.filter((object) => dayAfter(object.day) > first && !hasManifest(acts, object));
+    const cold = listed.filter((object) => !invented.includes(object));
     const coldUntil = Math.max(-Infinity, ...cold.map(({ day }) => dayAfter(day)));
     const keptSince = Math.min(expired, retainedSince ?? Infinity);
     const damaged: Finding[] = [];
@@ -139,11 +143,14 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         ...fragments,
         ...refused,
         ...(tree?.findings ?? []),
-        ...(tree === undefined ? [] : differingLog(tree, compared?.sealed ?? tree.size, log)),
+        ...(tree === undefined
+          ? []
+          : [...foreignEnd(tree, log), ...differingLog(tree, compared?.sealed ?? tree.size, log)]),
         ...erased.findings,
         ...acts.findings,
         ...letters,
-        ...mutes,
+        ...owners,
+        ...invented.map(inventedObject),
         ...events.findings,
         ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
         ...running,
@@ -169,6 +176,23 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
   });
 }
 
+/** True if the log has the manifest of an object. */
+function hasManifest(acts: Acts, { day, object, manifestSha256 }: ColdObject): boolean {
+  return acts.proven.some(
+    ({ kind, details }) =>
+      kind === 'manifest' &&
+      details['day'] === isoDay(day) &&
+      details['object'] === object &&
+      details['sha256'] === manifestSha256,
+  );
+}
+
+function inventedObject({ day, object }: ColdObject): Finding {
+  return {
+    sentence: `The list of cold days has ${object} of ${isoDay(day)}, and the log has no such manifest: it was added.`,
+  };
+}
+
 /** Says which events were not compared one by one. */
 function coldProblem(objects: readonly ColdObject[]): string {
   const days = [...new Set(objects.map(({ day }) => isoDay(day)))].sort();
@@ -187,39 +211,68 @@ interface Heads {
   checkpoint: string | undefined;
 }
 
+/** A checkpoint, the sizes that its row has, and its root if the row has it. */
+interface CheckpointRow {
+  hour: Date;
+  note: string;
+  published: boolean;
+  sizes: (string | null)[];
+  root: Uint8Array | null;
+}
+
 const noHeads: Heads = { heads: [], wrong: [], newest: 0, checkpoint: undefined };
 
 async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit, parts: Parts): Promise<Heads> {
-  const { rows } = await sql<{ hour: Date; note: string; published: boolean }>`
-    select hour, published_note as note, true as published from log_checkpoints
+  const { rows } = await sql<CheckpointRow>`
+    select hour, published_note as note, true as published, array[published_size] as sizes, null as root
+    from log_checkpoints
     where organization = ${organization} and published_note is not null and published_note <> note
     union all
-    select hour, note, published_note is not distinct from note as published from log_checkpoints
-    where organization = ${organization}
+    select hour, note, published_note is not distinct from note as published,
+      case when published_note = note then array[size, published_size] else array[size] end as sizes, root
+    from log_checkpoints where organization = ${organization}
     order by hour, published desc
   `.execute(trx);
   if (rows.length === 0) parts.add(`There is no checkpoint of ${organization}.`);
   const heads: TreeHead[] = [];
   const wrong: Finding[] = [];
   let [newest, checkpoint]: [number, string | undefined] = [0, undefined];
-  for (const { hour, note, published } of rows) {
+  for (const { hour, note, published, sizes, root } of rows) {
     try {
       const head = openCheckpoint(note, organization, keys);
       heads.push(head);
+      const isSame = sizes.every((size) => Number(size) === head.size) && head.root.equals(root ?? head.root);
+      if (!isSame) wrong.push({ sentence: `The row of the checkpoint of ${minuteOf(hour)} was changed.` });
       newest = Math.max(newest, head.size);
       if (published) checkpoint = note;
     } catch (error) {
       // Other texts that the sealer did not write also count as changed.
-      if (error instanceof UnknownSigner) parts.add(unknownSigner(`the checkpoint of ${minuteOf(hour)}`).message);
-      else wrong.push(changedCheckpoint(error));
+      if (!(error instanceof UnknownSigner)) wrong.push(changedCheckpoint(error));
+      else if (isOf(organization, note)) parts.add(unknownSigner(`the checkpoint of ${minuteOf(hour)}`).message);
+      else wrong.push(changedCheckpoint(new Error('it is of another log')));
     }
   }
   return { heads, wrong, newest, checkpoint };
 }
 
+/** True if a checkpoint is of the log of this organization, whatever its key is called. */
+function isOf(organization: string, note: string): boolean {
+  return note.split('\n', 1).join().endsWith(originOf('', organization));
+}
+
 /** A time as `2026-11-21 10:00`, UTC. */
 function minuteOf(time: Date): string {
   return time.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** The findings about the row of a log that is gone, or that another than the sealer wrote. */
+function foreignEnd(tree: CheckedTree, log: LogRow | undefined): Finding[] {
+  if (log === undefined) {
+    return tree.size === 0 ? [] : [{ sentence: 'The log has lost its size and its hashes: they were removed.' }];
+  }
+  if (!log.refused) return [];
+  const end = tree.unsigned.length === 0 ? '' : ` It ends with the leaves of ${tree.unsigned.join(', ')}.`;
+  return [{ sentence: `The end of the log was changed without a key, and no checkpoint signs it.${end}` }];
 }
 
 /** The findings about leaves outside the tree, and about what the sealer keeps beside them. */

@@ -11,10 +11,15 @@ export const toleranceMs = 3_600_000;
 /** The same for an erasure, in ms: a clock that is wrong by less accuses nobody. */
 const erasureToleranceMs = 24 * 3_600_000;
 
+/** Most leaves without a checkpoint that are named. */
+const mostNamed = 10;
+
 /** A log that was read and compared with its checkpoints. */
 export interface CheckedTree {
   size: number;
   overdue: number;
+  /** The ids of some leaves that no checkpoint signs. */
+  unsigned: string[];
   /** Leaves of events that came long after leaves of newer events. */
   late: number;
   /** When its oldest event was accepted, or erasure made, in ms since the Unix epoch. */
@@ -42,6 +47,7 @@ export async function checkTree(
   const above: HashText[][] = [];
   const waiting = heads.toSorted((a, b) => a.size - b.size);
   const signed = waiting.at(-1)?.size ?? 0;
+  const unsigned: string[] = [];
   let [overdue, late, oldest, newest] = [0, 0, Infinity, 0];
   const keepHash: OnTileHash = (level, _, hash) => (above[level] ??= []).push(hash.toString('latin1'));
   const compare = (): void => {
@@ -62,7 +68,10 @@ export async function checkTree(
         newest = Math.max(newest, time);
         if (time < newest - toleranceMs) late += 1;
       } else if (isErasure(leaf) && time < newest - erasureToleranceMs) backdated.push(backdatedErasure(leaf));
-      if (tree.size >= signed) overdue += countOverdue(leaf);
+      if (tree.size >= signed) {
+        overdue += countOverdue(leaf);
+        if (fault === undefined && unsigned.length < mostNamed) unsigned.push(readLeaf(leaf).id);
+      }
       tree.append(leafHashText(leaf), keepHash);
       compare();
     }
@@ -76,6 +85,7 @@ export async function checkTree(
   return {
     size: tree.size,
     overdue,
+    unsigned,
     late,
     oldest,
     frontier: tree.bytes,

@@ -4,6 +4,8 @@ import { tileSizes, tileWidth, unpackTile } from '../../ledger/tiles.ts';
 import type { Tables } from '../../store/database.ts';
 import { findLeaf } from '../../store/ledger/find-leaf.ts';
 import { sql, type Kysely } from '../../store/sql.ts';
+import { digestOfRow } from '../../store/acts/act-mac.ts';
+import { digestOfLetter, type LetterRow } from '../../store/dead-letters.ts';
 import { Erased } from './erased.ts';
 import { wholeLeaves } from './tile-ids.ts';
 import { Acts } from './acts.ts';
@@ -21,12 +23,14 @@ export interface LogRow {
   readonly frontier: Uint8Array;
   /** The contents of the tiles above level 0, level by level. */
   readonly hashes: Uint8Array;
+  /** True if the sealer did not write this row, so that it neither extends nor signs the log. */
+  readonly refused: boolean;
 }
 
 /** Undefined when there is no log. */
 export async function readLog(trx: Reading, organization: string): Promise<LogRow | undefined> {
   const { rows } = await sql<LogRow>`
-    select size, frontier, coalesce((
+    select size, frontier, refused, coalesce((
       select string_agg(content, ''::bytea order by level, index) from log_tiles
       where organization = ${organization} and level > 0
     ), '') as hashes
@@ -147,41 +151,57 @@ export async function readFragments(trx: Reading, organization: string): Promise
 }
 
 /**
- * The findings about dead letters that acts know, and that are gone without an act or a way back.
+ * The findings about dead letters that acts know: those that were changed, or are gone without an
+ * act or a way back.
  */
 export async function lostLetters(trx: Reading, organization: string, acts: readonly Act[]): Promise<Finding[]> {
   const named = (kind: Act['kind'], detail: string): string[] =>
     acts.filter((act) => act.kind === kind).flatMap(({ details }) => (details[detail] ?? '').split(' '));
   const deleted = new Set([...named('dead-letters-deleted', 'events'), 'no-uuid']);
-  const kept = named('dead-letter-kept', 'event').filter((id) => !deleted.has(id));
+  const ofLog = acts.filter(({ kind }) => kind === 'dead-letter-kept').map(({ details }) => details);
+  const kept = ofLog.filter(({ event = '' }) => !deleted.has(event));
+  const digests = new Map(kept.map(({ event = '', sha256 }) => [event, sha256]));
+  const letters = await sql<LetterRow>`
+    select organization, id, created_at, reason, encode(sha256(event), 'hex') as event from dead_letters
+    where organization = ${organization} and lower(id) = any(${[...digests.keys()]}::text[]) order by id
+  `.execute(trx);
+  const changed = letters.rows.filter((row) => digests.get(row.id.toLowerCase()) !== digestOfLetter(row));
   const { rows } = await sql<{ id: string }>`
-    select id from unnest(${kept}::text[]) as kept (id)
+    select id from unnest(${[...digests.keys()]}::text[]) as kept (id)
     where not exists (select from dead_letters d where d.organization = ${organization} and lower(d.id) = kept.id)
       and not exists (select from events e where e.organization = ${organization} and e.id = kept.id::uuid)
     order by id
   `.execute(trx);
-  return rows.map(({ id }) => ({
-    sentence: `The dead letter of event ${id} is gone, and no act says who deleted it.`,
-  }));
+  return [
+    ...rows.map(({ id }) => `The dead letter of event ${id} is gone, and no act says who deleted it.`),
+    ...changed.map(({ id }) => `The dead letter of event ${id} is not the one that the log has: it was changed.`),
+  ].map((sentence) => ({ sentence }));
 }
 
-/** The findings about mutes that hold by the acts and not by their rows: these count. */
-export async function lostMutes(trx: Reading, organization: string, acts: readonly Act[]): Promise<Finding[]> {
+/**
+ * The findings about acts of owners whose rows were changed, and about mutes that hold, or have
+ * ended, by the acts and not by their rows: rows count. Retention deletes other rows.
+ */
+export async function wrongRows(trx: Reading, organization: string, acts: readonly Act[]): Promise<Finding[]> {
+  const ofOwners = acts.filter(({ details }) => details['row'] !== undefined);
+  if (ofOwners.length === 0) return [];
+  const found = await trx.selectFrom('acts').selectAll().where('organization', '=', organization).execute();
+  const rows = new Map(found.map((row) => [row.id, row]));
   const ended = new Set(acts.filter(({ kind }) => kind === 'unmuted').map(({ details }) => details['mute']));
   const isOver = ({ details: { until = '9999', mute } }: Act): boolean =>
     ended.has(mute) || until < new Date().toISOString();
-  const holding = acts.filter((act) => act.kind === 'muted' && !isOver(act));
-  if (holding.length === 0) return [];
-  const rows = await trx
-    .selectFrom('acts')
-    .select(['id', 'automation_id', 'until_at'])
-    .where('organization', '=', organization)
-    .where('kind', '=', 'mute')
-    .execute();
-  const keyOf = (id = '', automation = '', until = ''): string => [id, automation, until].join(' ');
-  const kept = new Set(rows.map((row) => keyOf(row.id, row.automation_id ?? '', row.until_at?.toISOString())));
-  const lost = holding.filter(({ details: { mute, automation, until } }) => !kept.has(keyOf(mute, automation, until)));
-  return lost.map(({ details: { mute }, by }) => ({
-    sentence: `The mute ${mute} of ${by} is gone or changed, and no act says who ended it.`,
-  }));
+  return ofOwners.flatMap((act): Finding[] => {
+    const { kind, by, details } = act;
+    const row = rows.get(details['row'] ?? '');
+    if (row !== undefined) {
+      if (digestOfRow(row) === details['sha256']) return [];
+      return [{ sentence: `The row ${row.id} of ${by} (${kind}) is not the one that the log has: it was changed.` }];
+    }
+    const mute = details['mute'] ?? '';
+    if (kind === 'muted' && !isOver(act)) {
+      return [{ sentence: `The mute ${mute} of ${by} is gone, and no act says who ended it.` }];
+    }
+    const isRevived = kind === 'unmuted' && rows.has(mute);
+    return isRevived ? [{ sentence: `The end of the mute ${mute} by ${by} is gone, so that it mutes again.` }] : [];
+  });
 }

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { storable } from '../../event/stored-text.ts';
 import type { Ending } from '../../event/closing.ts';
 import { unavailable } from '../../kit/errors/request-error.ts';
+import { saltSize } from '../../ledger/event-digest.ts';
 import type { MacKey } from '../../ledger/mac.ts';
 import type { Database, Tables } from '../database.ts';
 import { isForbidden, isTimeout, isUnavailable, movedOrganizations } from '../errors.ts';
@@ -26,21 +28,22 @@ interface Run {
   executionId: string;
 }
 
+/** What an owner does. */
+export type OwnersAct =
+  | {
+      kind: 'mute';
+      /** Absent for the whole organization. */
+      automationId: string | undefined;
+      until: Date | undefined;
+      window: MuteWindow | undefined;
+    }
+  | { kind: 'unmute'; mute: string }
+  | { kind: 'acknowledge'; alert: string }
+  | ({ kind: 'close'; as: Ending } & Run)
+  | ({ kind: 'note' } & Run);
+
 /** An act of an owner. */
-export type NewAct = Signed &
-  (
-    | {
-        kind: 'mute';
-        /** Absent for the whole organization. */
-        automationId: string | undefined;
-        until: Date | undefined;
-        window: MuteWindow | undefined;
-      }
-    | { kind: 'unmute'; mute: string }
-    | { kind: 'acknowledge'; alert: string }
-    | ({ kind: 'close'; as: Ending } & Run)
-    | ({ kind: 'note' } & Run)
-  );
+export type NewAct = Signed & OwnersAct;
 
 /** Most mutes of an organization in force or to come, which each tick of the controller reads. */
 const mostMutes = 500;
@@ -94,15 +97,16 @@ async function insert(trx: Transaction<Tables>, act: NewAct, actKeys: readonly M
   const { automation_id, execution_id, about } = subject;
   const until = act.kind === 'mute' ? act.until : undefined;
   const details = act.kind === 'mute' ? { window: act.window } : act.kind === 'close' ? { as: act.as } : {};
+  const [key] = actKeys;
   // As Postgres will have it: the MAC is over that.
   const { rows } = await sql<ActRow>`
     select ${act.organization}::text as organization, ${act.id}::uuid as id, ${act.kind}::text as kind,
       ${automation_id}::uuid as automation_id, ${execution_id}::text as execution_id, ${about}::uuid as about,
       ${act.note}::text as note, ${JSON.stringify(details)}::jsonb as details,
       ${until ?? null}::timestamptz(3) as until_at, ${storable(act.by, longestName)}::text as made_by,
-      now()::timestamptz(3) as made_at
+      now()::timestamptz(3) as made_at, ${key === undefined ? null : randomBytes(saltSize)}::bytea as salt,
+      null::bytea as note_digest
   `.execute(trx);
-  const [key] = actKeys;
   const values = rows.map((row) => ({
     ...row,
     details: JSON.stringify(row.details),

@@ -9,7 +9,7 @@ import { appendAct, newAct } from '../ledger/append-act.ts';
 import { recordEvents } from '../record-events.ts';
 import { sql, type Selectable, type Transaction } from '../sql.ts';
 import type { ActKind, ActsTable } from '../tables/acts-table.ts';
-import { isMade } from './act-mac.ts';
+import { digestOfRow, isMade } from './act-mac.ts';
 
 type Act = Selectable<ActsTable>;
 type Key = Pick<Act, 'organization' | 'id'>;
@@ -65,10 +65,19 @@ async function recordAct(trx: Transaction<Tables>, { organization, id }: Key, ma
     await refuse(trx, act);
     return true;
   }
+  if (await isInLog(trx, act)) return false;
   const [macKey] = macKeys;
   const events = act.kind === 'close' ? await closeRun(trx, act, macKey) : [];
   await appendAct(trx, macKey, { organization, by: act.made_by, ...inLog(act, events) });
   return false;
+}
+
+/** True if the log has this act: somebody made its row look as if no worker had recorded it. */
+async function isInLog(trx: Transaction<Tables>, { organization, id }: Act): Promise<boolean> {
+  const { rows } = await sql`
+    select from log_acts where organization = ${organization} and act::jsonb ->> 'row' = ${id}
+  `.execute(trx);
+  return rows.length > 0;
 }
 
 /** Keeps the leaf of a forged act, which the sealer counts, and which `verify` finds. */
@@ -78,17 +87,19 @@ async function refuse(trx: Transaction<Tables>, act: Act): Promise<void> {
   await trx.insertInto('log_segments').values({ organization: act.organization, leaves, mac: null }).execute();
 }
 
-/** An act as the log keeps it: without the note, since it keeps acts forever. */
-function inLog({ kind, id, about, automation_id, until_at }: Act, events: readonly AcceptedEvent[]): Logged {
+/** An act as the log keeps it, forever: with the digest of its row, and without the note. */
+function inLog(act: Act, events: readonly AcceptedEvent[]): Logged {
+  const { kind, id, about, automation_id, until_at } = act;
+  const row = { row: id, sha256: digestOfRow(act) };
   const automation = automation_id === null ? {} : { automation: automation_id };
   const until = until_at === null ? {} : { until: until_at.toISOString() };
   const event = events.at(-1);
   const logged: Readonly<Record<ActKind, Logged>> = {
-    mute: { kind: 'muted', details: { ...automation, ...until, mute: id } },
-    unmute: { kind: 'unmuted', details: { ...automation, mute: about ?? id } },
-    acknowledge: { kind: 'alert-acknowledged', details: { ...automation, alert: about ?? id } },
-    close: { kind: 'run-closed', details: { ...automation, ...(event && { event: event.id }) } },
-    note: { kind: 'note-written', details: { ...automation, note: id } },
+    mute: { kind: 'muted', details: { ...automation, ...until, ...row, mute: id } },
+    unmute: { kind: 'unmuted', details: { ...automation, ...row, mute: about ?? id } },
+    acknowledge: { kind: 'alert-acknowledged', details: { ...automation, ...row, alert: about ?? id } },
+    close: { kind: 'run-closed', details: { ...automation, ...row, ...(event && { event: event.id }) } },
+    note: { kind: 'note-written', details: { ...automation, ...row, note: id } },
   };
   return logged[kind];
 }

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { containing } from '../../event/folded-text.ts';
+import { noteDigestOf, type ActRow } from '../acts/act-mac.ts';
 import type { Database, Tables } from '../database.ts';
 import { eraseLetters } from './erase-dead-letters.ts';
 import { eraseEmptyExecutions } from './erase-executions.ts';
@@ -78,13 +79,16 @@ async function eraseNotesWith(
 ): Promise<void> {
   let last = noId;
   for (;;) {
-    const { rows } = await sql<{ id: string; note: string }>`
-      select id, note from acts where organization = ${organization} and id > ${last}::uuid and note <> ''
-      order by id limit ${pageSize}
+    const { rows } = await sql<Pick<ActRow, 'id' | 'note' | 'salt' | 'note_digest'>>`
+      select id, note, salt, note_digest from acts where organization = ${organization} and id > ${last}::uuid
+        and note <> '' order by id limit ${pageSize}
     `.execute(trx);
-    const chosen = rows.filter(({ note }) => holds(note)).map(({ id }) => id);
+    const chosen = rows.filter(({ note }) => holds(note));
+    const digests = chosen.map((row) => (row.salt === null ? null : Buffer.from(noteDigestOf(row))));
     await sql`
-      update acts set note = '' where organization = ${organization} and id = any(${chosen}::uuid[])
+      update acts set note = '', salt = null, note_digest = erased.digest
+      from unnest(${chosen.map(({ id }) => id)}::uuid[], ${digests}::bytea[]) as erased (id, digest)
+      where acts.organization = ${organization} and acts.id = erased.id
     `.execute(trx);
     last = rows.at(-1)?.id ?? last;
     if (rows.length < pageSize) return;

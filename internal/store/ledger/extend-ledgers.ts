@@ -1,12 +1,12 @@
 import { sql, type Transaction } from 'kysely';
 import { Frontier } from '../../ledger/frontier.ts';
-import { countOf, fillsTile, grow, type Growth } from '../../ledger/growth.ts';
+import { countOf, fillsTile, grow } from '../../ledger/growth.ts';
 import { isLeaf, leafSize, readLeaf, splitLeaves } from '../../ledger/leaf.ts';
-import { isMacOf, macSize, type MacKey } from '../../ledger/mac.ts';
+import { isMacOf, isMadeTree, macsOfTree, macSize, type MacKey } from '../../ledger/mac.ts';
 import type { Database, Tables } from '../database.ts';
 import { isHere } from '../organizations/here.ts';
 import { inSealTurn } from './seal-turn.ts';
-import { writeGrowth } from '../write-growth.ts';
+import { writeGrowth, type SealedGrowth } from '../write-growth.ts';
 
 /** Most segments of one step: an event that came alone is a segment by itself. */
 const mostSegments = 5_000;
@@ -38,28 +38,53 @@ export interface Refused {
 
 /**
  * Gives about `mostLeaves` of the oldest waiting leaves their places in the logs, in one
- * transaction. Leaves without a MAC by one of the keys stay. Resolves with undefined while another
- * worker has the turn.
+ * transaction. Leaves without a MAC by one of the keys stay, and so do those of a log whose tree
+ * none of the keys made. Resolves with undefined while another worker has the turn.
  */
-export function extendLedgers(
+export async function extendLedgers(
   db: Database,
   keys: readonly MacKey[],
   mostLeaves: number,
 ): Promise<ExtendReport | undefined> {
-  return inSealTurn(db, async (trx) => {
-    const { valid: waiting, refused } = await takeSegments(trx, keys, mostLeaves * leafSize);
+  const foreign: string[] = [];
+  for (;;) {
+    try {
+      return await extendBut(db, keys, mostLeaves, foreign);
+    } catch (error) {
+      if (!(error instanceof ForeignTrees)) throw error;
+      foreign.push(...error.organizations);
+    }
+  }
+}
+
+/** Logs whose trees none of the keys made. */
+class ForeignTrees extends Error {
+  override readonly name = 'ForeignTrees';
+  readonly organizations: readonly string[];
+
+  constructor(organizations: readonly string[]) {
+    super(`foreign trees: ${organizations.join(', ')}`);
+    this.organizations = organizations;
+  }
+}
+
+/** @throws {ForeignTrees} before it changes anything. */
+function extendBut(db: Database, keys: readonly MacKey[], mostLeaves: number, foreign: readonly string[]) {
+  return inSealTurn(db, async (trx): Promise<ExtendReport> => {
+    const { valid: waiting, refused } = await takeSegments(trx, keys, mostLeaves * leafSize, foreign);
     await keepRefused(trx, refused);
     const report = { placed: 0, refused: refused.map(described) };
     if (waiting.size === 0) return report;
-    const trees = await readTrees(trx, [...waiting.keys()]);
+    const trees = await readTrees(trx, keys, [...waiting.keys()]);
     const full = [...waiting].filter(([name, leaves]) => fillsTile(trees.get(name)?.size ?? 0, countOf(leaves)));
     const tails = await takeTails(
       trx,
       full.map(([name]) => name),
     );
-    const growths = new Map<string, Growth>();
+    const growths = new Map<string, SealedGrowth>();
     for (const [name, leaves] of waiting) {
-      growths.set(name, grow(trees.get(name) ?? new Frontier(), tails.get(name) ?? [], leaves));
+      const growth = grow(trees.get(name) ?? new Frontier(), tails.get(name) ?? [], leaves);
+      growths.set(name, { ...growth, mac: macsOfTree(keys, name, growth.frontier) });
     }
     await writeGrowth(trx, growths);
     report.placed = [...waiting.values()].reduce((sum, leaves) => sum + countOf(leaves), 0);
@@ -113,6 +138,7 @@ async function takeSegments(
   trx: Trx,
   keys: readonly MacKey[],
   mostBytes: number,
+  except: readonly string[],
 ): Promise<{ valid: Map<string, Uint8Array[]>; refused: RefusedSegment[] }> {
   const { rows } = await sql<JoinedSegments>`
     with taken as (
@@ -121,7 +147,7 @@ async function takeSegments(
           select id, sum(bytes) over (order by id) - bytes as before
           from (
             select id, octet_length(leaves) as bytes from log_segments
-            where not refused and ${isHere('organization')} order by id limit ${mostSegments}
+            where not refused and organization <> all(${except}::text[]) and ${isHere('organization')} order by id limit ${mostSegments}
           ) as oldest
         ) as summed
         where before < ${mostBytes}
@@ -177,11 +203,15 @@ function described({ organization, leaves }: RefusedSegment): Refused {
   return { organization, ids: named.map((leaf) => readLeaf(leaf).id), leaves: whole.length / leafSize };
 }
 
-async function readTrees(trx: Trx, organizations: string[]): Promise<Map<string, Frontier>> {
-  const { rows } = await sql<{ organization: string; size: string; frontier: Uint8Array }>`
-    select organization, size, frontier from log_trees where organization = any(${organizations}::text[])
+/** @throws {ForeignTrees} */
+async function readTrees(trx: Trx, keys: readonly MacKey[], organizations: string[]): Promise<Map<string, Frontier>> {
+  const { rows } = await sql<{ organization: string; size: string; frontier: Uint8Array; mac: Uint8Array | null }>`
+    select organization, size, frontier, mac from log_trees where organization = any(${organizations}::text[])
   `.execute(trx);
-  return new Map(rows.map((row) => [row.organization, new Frontier(Number(row.size), Buffer.from(row.frontier))]));
+  const trees = rows.map((row) => ({ ...row, size: Number(row.size), bytes: Buffer.from(row.frontier) }));
+  const foreign = trees.filter((tree) => !isMadeTree(keys, tree.organization, tree, tree.mac));
+  if (foreign.length > 0) throw new ForeignTrees(foreign.map(({ organization }) => organization));
+  return new Map(trees.map(({ organization, size, bytes }) => [organization, new Frontier(size, bytes)]));
 }
 
 /** Removes the tails of logs that fill a tile; resolves with their leaves. */

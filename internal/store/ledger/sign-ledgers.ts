@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { TreeHead } from '../../ledger/checkpoint.ts';
 import { Frontier } from '../../ledger/frontier.ts';
+import { isMadeTree, macsOfTree, type MacKey } from '../../ledger/mac.ts';
 import { proveConsistency, type ReadNode } from '../../ledger/proofs.ts';
 import type { GrownLog, Signature } from '../../ledger/signer.ts';
 import type { Database, Tables } from '../database.ts';
@@ -36,6 +37,8 @@ interface Unsigned {
   organization: string;
   size: string;
   frontier: Uint8Array;
+  mac: Uint8Array | null;
+  refused: boolean;
   signed: string | null;
   signed_root: Uint8Array | null;
   signed_note: string | null;
@@ -47,12 +50,17 @@ export interface SignReport {
   refused: { organization: string; reason: string }[];
 }
 
+/** Why a tree that no sealer has made gets no checkpoint. */
+const foreign = 'somebody without a key of the log changed its end';
+
 /**
  * Signs a checkpoint of each log that has grown, and keeps the newest of each hour. The trees are
- * already committed, hence on disk. Resolves with undefined while another worker has the turn.
+ * already committed, hence on disk. Marks a tree that none of the keys made, and does not sign it.
+ * Resolves with undefined while another worker has the turn.
  */
 export function signLedgers(
   db: Database,
+  keys: readonly MacKey[],
   sign: SignHead,
   { before, isSigned, publishes = true }: SignOptions = {},
 ): Promise<SignReport | undefined> {
@@ -68,16 +76,36 @@ export function signLedgers(
     if (last.length > 0) await before?.(last);
     for (const { organization, signed_root: root, ...log } of unsigned) {
       const size = Number(log.size);
-      const head = { size, root: new Frontier(size, Buffer.from(log.frontier)).root() };
+      const tree = { size, bytes: Buffer.from(log.frontier) };
+      if (!isMadeTree(keys, organization, tree, log.mac)) {
+        refused.push({ organization, reason: foreign });
+        await updateTree(trx, organization, { refused: true });
+        continue;
+      }
+      const head = { size, root: new Frontier(size, tree.bytes).root() };
       const last = root === null ? undefined : { size: Number(log.signed), root: Buffer.from(root) };
       const read = nodesOf(trx, organization);
       const signature = await sign({ organization, head, last, read });
       if ('refused' in signature) refused.push({ organization, reason: signature.refused });
-      else signed.push({ organization, ...head, note: signature.note });
+      else {
+        signed.push({ organization, ...head, note: signature.note });
+        // While the key is replaced, each tree gets the MAC of both.
+        const mac = macsOfTree(keys, organization, tree);
+        if (log.refused || !mac.equals(log.mac ?? Buffer.alloc(0)))
+          await updateTree(trx, organization, { mac, refused: false });
+      }
     }
     await writeCheckpoints(trx, signed, publishes);
     return { signed: signed.length, refused };
   });
+}
+
+async function updateTree(
+  trx: Transaction<Tables>,
+  organization: string,
+  change: { mac?: Buffer; refused: boolean },
+): Promise<void> {
+  await trx.updateTable('log_trees').set(change).where('organization', '=', organization).execute();
 }
 
 function nodesOf(trx: Transaction<Tables>, organization: string): ReadNode {
@@ -86,17 +114,17 @@ function nodesOf(trx: Transaction<Tables>, organization: string): ReadNode {
 
 async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isSigned']): Promise<Unsigned[]> {
   const { rows } = await sql<Unsigned>`
-    select t.organization, t.size, t.frontier, c.size as signed, c.root as signed_root, c.note as signed_note
+    select t.organization, t.size, t.frontier, t.mac, t.refused, c.size as signed, c.root as signed_root, c.note as signed_note
     from log_trees t
     left join lateral (
       select size, root, note from log_checkpoints c where c.organization = t.organization order by hour desc limit 1
     ) c on true
-    where (t.size is distinct from coalesce(c.size, 0) or (t.size > 0 and ${isSigned !== undefined}::boolean))
+    where (t.size is distinct from coalesce(c.size, 0) or t.refused or (t.size > 0 and ${isSigned !== undefined}::boolean))
       and ${isHere('t.organization')}
   `.execute(trx);
   return rows.filter(
-    ({ organization, size, signed, signed_note: note }) =>
-      signed !== size || note === null || isSigned?.(organization, note) === false,
+    ({ organization, size, refused, signed, signed_note: note }) =>
+      refused || signed !== size || note === null || isSigned?.(organization, note) === false,
   );
 }
 

@@ -36,4 +36,8 @@ export interface ActsTable {
   recorded_at: Date | null;
   /** With a log: proves that a console wrote it. */
   mac: Uint8Array | null;
+  /** With a log: 16 random bytes for its note; null once that is erased. */
+  salt: Uint8Array | null;
+  /** What an erasure left of its note: its digest. */
+  note_digest: Uint8Array | null;
 }

@@ -41,6 +41,10 @@ export interface LogTreesTable {
   organization: string;
   size: string;
   frontier: Buffer;
+  /** `macsOfTree`, by which the sealer knows that it wrote this row. */
+  mac: Buffer | null;
+  /** True if the sealer found no valid MAC: the log gets neither leaves nor checkpoints. */
+  refused: Generated<boolean>;
 }
 
 /** The newest checkpoint of each hour. */

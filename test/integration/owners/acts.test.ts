@@ -5,6 +5,7 @@ import { readAct } from '../../../internal/ledger/act.ts';
 import { leafOfAct } from '../../../internal/ledger/act.ts';
 import { actKeyOf, macKeyText } from '../../../internal/ledger/mac.ts';
 import { Acts } from '../../../internal/store/acts/acts.ts';
+import { digestOfRow, noteDigestOf } from '../../../internal/store/acts/act-mac.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
 import { findLeaf } from '../../../internal/store/ledger/find-leaf.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
@@ -65,7 +66,14 @@ describe('what owners do about alerts and executions', () => {
     await seal(db);
     const rows = await db.selectFrom('log_acts').selectAll().where('organization', '=', 'acme').orderBy('id').execute();
     for (const { id, act } of rows) expect((await findLeaf(db, 'acme', id))?.leaf).to.deep.equal(leafOfAct(id, act));
-    return rows.map(({ act }) => readAct(act)).map(({ kind, by, details }) => ({ kind, by, ...details }));
+    const ofOwners = new Map((await acts()).map((row) => [row.id, row]));
+    return rows.map(({ act }) => {
+      const { kind, by, details } = readAct(act);
+      const { row = '', sha256, ...others } = details;
+      const own = ofOwners.get(row);
+      expect(own && digestOfRow(own)).to.equal(sha256);
+      return { kind, by, ...others };
+    });
   };
   /** A failed run, with the alert that a controller opens for it. */
   const fail = async () => {
@@ -313,7 +321,9 @@ describe('what owners do about alerts and executions', () => {
     for (const id of [kept, changed]) {
       expect(await new Acts(() => db, [actKeyOf(macKey)]).add({ ...genuine, id })).to.equal(true);
     }
-    await db.updateTable('acts').set({ note: '' }).where('id', '=', kept).execute();
+    const row = await db.selectFrom('acts').selectAll().where('id', '=', kept).executeTakeFirstOrThrow();
+    const erased = { note: '', salt: null, note_digest: noteDigestOf(row) };
+    await db.updateTable('acts').set(erased).where('id', '=', kept).execute();
     await db.updateTable('acts').set({ automation_id: null, note: 'All' }).where('id', '=', changed).execute();
     const forged = {
       organization: 'acme',

@@ -72,7 +72,7 @@ describe('the sealer', () => {
     await recordEvents(db, several(1), withLeaves);
     await inSealTurn(db, async () => {
       expect(await extendLedgers(db, [macKey], 10)).to.equal(undefined);
-      expect(await signLedgers(db, async () => ({ note: 'note' }))).to.equal(undefined);
+      expect(await signLedgers(db, [macKey], async () => ({ note: 'note' }))).to.equal(undefined);
     });
     expect(await extendLedgers(db, [macKey], 10)).to.deep.equal({ placed: 1, refused: [] });
   });
@@ -82,17 +82,17 @@ describe('the sealer', () => {
     await recordEvents(db, several(1), withLeaves);
     const signed: number[] = [];
     const sign: SignHead = async ({ head }) => ({ note: `note ${signed.push(head.size)}` });
-    expect(await signLedgers(db, sign)).to.deep.equal({ signed: 0, refused: [] });
+    expect(await signLedgers(db, [macKey], sign)).to.deep.equal({ signed: 0, refused: [] });
     await extendLedgers(db, [macKey], 10);
-    expect(await signLedgers(db, sign)).to.deep.equal({ signed: 1, refused: [] });
-    expect(await signLedgers(db, sign)).to.deep.equal({ signed: 0, refused: [] });
+    expect(await signLedgers(db, [macKey], sign)).to.deep.equal({ signed: 1, refused: [] });
+    expect(await signLedgers(db, [macKey], sign)).to.deep.equal({ signed: 0, refused: [] });
     expect(signed).to.deep.equal([1]);
   });
 
   /** Signs as a worker does that remembers what these memories have. */
   const signWith = (...memories: HeadMemory[]) => {
     const signer = new HeadSigner(logKeys, memories);
-    return () => signLedgers(database.db, (log) => signer.sign(log));
+    return () => signLedgers(database.db, [macKey], (log) => signer.sign(log));
   };
   const storeAndPlace = async (count: number): Promise<void> => {
     await recordEvents(database.db, several(count), withLeaves);
@@ -238,5 +238,45 @@ describe('leaves without a MAC', () => {
     expect(await retryRefused(db)).to.equal(4);
     const report = await extendLedgers(db, [macKey, Buffer.alloc(32, 7)], 100);
     expect([report?.placed, report?.refused.length]).to.deep.equal([1, 3]);
+  });
+
+  const sign: SignHead = async ({ head }) => ({ note: `note of ${head.size}` });
+
+  it('neither extends nor signs a tree that no sealer made, and goes on with other logs', async () => {
+    const { db } = database;
+    const store = () => recordEvents(db, [...several(1), ...several(1, 'globex')], withLeaves);
+    const ofAcme = () =>
+      db.selectFrom('log_trees').select(['size', 'mac', 'refused']).where('organization', '=', 'acme');
+    await store();
+    await extendLedgers(db, [macKey], 100);
+    expect(await signLedgers(db, [macKey], sign)).to.deep.equal({ signed: 2, refused: [] });
+    const { mac } = await ofAcme().executeTakeFirstOrThrow();
+    for (const forged of [null, Buffer.alloc(16), Buffer.from('x')]) {
+      await db.updateTable('log_trees').set({ mac: forged, size: '2' }).where('organization', '=', 'acme').execute();
+      await store();
+      expect(await extendLedgers(db, [macKey], 100)).to.deep.equal({ placed: 1, refused: [] });
+      expect(await signLedgers(db, [macKey], sign)).to.deep.equal({
+        signed: 1,
+        refused: [{ organization: 'acme', reason: 'somebody without a key of the log changed its end' }],
+      });
+      expect(await ofAcme().executeTakeFirstOrThrow()).to.deep.include({ size: '2', refused: true });
+    }
+    await db.updateTable('log_trees').set({ mac, size: '1' }).where('organization', '=', 'acme').execute();
+    expect(await extendLedgers(db, [macKey], 100)).to.deep.equal({ placed: 3, refused: [] });
+    expect(await signLedgers(db, [macKey], sign)).to.deep.equal({ signed: 1, refused: [] });
+    expect(await ofAcme().executeTakeFirstOrThrow()).to.deep.include({ size: '4', refused: false });
+  });
+
+  it('knows a tree by each of its keys, so that the old one can go once all are signed again', async () => {
+    const { db } = database;
+    const next = Buffer.alloc(32, 7);
+    await recordEvents(db, several(1), withLeaves);
+    await extendLedgers(db, [macKey], 100);
+    await signLedgers(db, [macKey], sign);
+    const signs = (keys: Buffer[]) => signLedgers(db, keys, sign, { isSigned: () => false });
+    for (const keys of [[next, macKey], [macKey], [next, macKey], [next]]) {
+      expect(await signs(keys)).to.deep.equal({ signed: 1, refused: [] });
+    }
+    expect((await signs([macKey]))?.refused).to.have.length(1);
   });
 });

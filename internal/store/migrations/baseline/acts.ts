@@ -5,7 +5,8 @@ import { showToReaders } from './show-to-readers.ts';
  * What owners do about alerts and executions. Only rows are added: a mute ends early with an act of
  * its own. `about`: the alert that is acknowledged, or the mute that ends. `recorded_at`: when a
  * worker recorded the act, with the events that it makes. `mac`: that of the console's key, see
- * `internal/store/acts/act-mac.ts`.
+ * `internal/store/acts/act-mac.ts`. `salt` and `note_digest` are to the note what the columns of
+ * `events` are to its texts.
  */
 export async function createActs(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -23,6 +24,8 @@ export async function createActs(db: Kysely<unknown>): Promise<void> {
       made_at timestamptz(3) not null default now(),
       recorded_at timestamptz(3),
       mac bytea,
+      salt bytea,
+      note_digest bytea,
       primary key (organization, id)
     )
   `.execute(db);

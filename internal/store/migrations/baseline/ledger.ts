@@ -58,7 +58,8 @@ async function createLeaves(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * One row for each log, and its newest checkpoint of each hour. `cosigned_by`: the witnesses whose
+ * One row for each log, `refused` if no sealer made its `mac`, and its newest checkpoint of each
+ * hour. `cosigned_by`: the witnesses whose
  * lines are in `note`. `published_…`: the newest checkpoint that enough witnesses have cosigned,
  * which may be older.
  */
@@ -67,7 +68,9 @@ async function createTrees(db: Kysely<unknown>): Promise<void> {
     create table log_trees (
       organization text collate "C" primary key,
       size bigint not null,
-      frontier bytea not null
+      frontier bytea not null,
+      mac bytea,
+      refused boolean not null default false
     ) with (fillfactor = 50)
   `.execute(db);
   await sql`
