@@ -22,7 +22,7 @@ describe() {
     maven) programs='mvn' packages='maven maven maven maven' ;;
     borg) programs='borg' packages='borgbackup borgbackup borgbackup borgbackup' ;;
     ip) programs='ip' packages='iproute2 iproute2mac iproute iproute2' ;;
-    buildah | conntrack | containerd | ipset | iptables | mmdebstrap | openssl | runc) programs=$1 packages="$1 $1 $1 $1" ;;
+    arch-test | buildah | conntrack | containerd | ipset | iptables | mmdebstrap | openssl | runc) programs=$1 packages="$1 $1 $1 $1" ;;
     cni) programs='/usr/lib/cni/bridge' packages='containernetworking-plugins cni-plugins containernetworking-plugins cni-plugins' ;;
     *) echo "install.sh: unknown server: $1" >&2; exit 2 ;;
   esac

@@ -4,8 +4,8 @@
 #   build.sh VERSION FOLDER [PART…]
 # Parts, in this order: command images chart sboms bundle sums. All of them unless some are named.
 # IMAGES is a folder of images that were built before. ARCHITECTURES are those of Runledger's image,
-# and BASE is the image below it, such as docker-archive:FILE: by default that of the Dockerfile,
-# pulled by its digest.
+# and BASE is a folder with a docker archive, such as arm64.tar, of the image below each: by default
+# that is the one of the Dockerfile, pulled by its digest.
 set -euo pipefail
 version=$1 out=$(realpath -m "$2")
 shift 2
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 repository=$(cd "$here/../.." && pwd)
 export PATH=$repository/node_modules/.bin:$PATH:/usr/local/go/bin
 architectures=${ARCHITECTURES:-amd64 arm64}
-BASE=${BASE:-}
+BASE=${BASE:+$(realpath "$BASE")}
 images=${IMAGES:-$out}
 own=$(node -p "require('$repository/package.json').version")
 [ "$version" = "$own" ] || { echo "build.sh: package.json is of $own: make version VERSION=$version, and commit" >&2; exit 2; }
@@ -54,7 +54,7 @@ images_() {
     [ "$target" = runledger ] || architectures='amd64 arm64'
     for architecture in $architectures; do
       image=()
-      [ -z "$BASE" ] || image=(--build-arg "NODE_IMAGE=$(buildah pull --quiet "$BASE")")
+      [ -z "$BASE" ] || image=(--build-arg "NODE_IMAGE=$(buildah pull --quiet "docker-archive:$BASE/$architecture.tar")")
       [ "$target" = runledger ] || image+=(--target exec)
       buildah bud --quiet --platform "linux/$architecture" --timestamp "$SOURCE_DATE_EPOCH" --network host --isolation chroot \
         "${access[@]}" "${image[@]}" --build-arg "VERSION=$version" --build-arg "REVISION=$commit" \
@@ -89,7 +89,7 @@ bundle_() {
 # The provenance of every file, and the checksums of all.
 sums_() {
   rm -f "$out/SHA256SUMS" "$out/$(name provenance).intoto.json"
-  node "$here/provenance.ts" "$version" "$commit" "$out" "${BASE#*:}" > "$work/provenance"
+  node "$here/provenance.ts" "$version" "$commit" "$out" "$BASE" > "$work/provenance"
   cp "$work/provenance" "$out/$(name provenance).intoto.json"
   (cd "$out" && sha256sum -- runledger-* > "$work/sums" && cp "$work/sums" SHA256SUMS)
 }

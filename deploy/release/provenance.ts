@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-const [, , version = '', commit = '', folder = '', baseFile = ''] = process.argv;
+const [, , version = '', commit = '', folder = '', baseFolder = ''] = process.argv;
 const source = 'https://github.com/runledger/runledger';
 
 async function digestOf(file: string): Promise<string> {
@@ -13,12 +13,19 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The image below Runledger's own: as the Dockerfile pins it, or a file in its place. */
-async function base(): Promise<object> {
-  if (baseFile !== '') return { uri: `file:${basename(baseFile)}`, digest: { sha256: await digestOf(baseFile) } };
+async function digestsOf(from: string, names: readonly string[]): Promise<{ name: string; digest: object }[]> {
+  return Promise.all(names.map(async (name) => ({ name, digest: { sha256: await digestOf(join(from, name)) } })));
+}
+
+/** The image below Runledger's own: as the Dockerfile pins it, or files in its place. */
+async function base(): Promise<object[]> {
+  if (baseFolder !== '') {
+    const files = await digestsOf(baseFolder, (await readdir(baseFolder)).sort());
+    return files.map(({ name, digest }) => ({ uri: `file:${name}`, digest }));
+  }
   const [, uri = '', sha256 = ''] =
     /^ARG NODE_IMAGE=(\S+)@sha256:(\w+)$/m.exec(await readFile('Dockerfile', 'utf8')) ?? [];
-  return { uri: `docker://${uri}`, digest: { sha256 } };
+  return [{ uri: `docker://${uri}`, digest: { sha256 } }];
 }
 
 /*
@@ -26,9 +33,7 @@ async function base(): Promise<object> {
  * in-toto with a predicate of SLSA.
  */
 const names = (await readdir(folder)).filter((name) => name.startsWith('runledger-')).sort();
-const subject = await Promise.all(
-  names.map(async (name) => ({ name, digest: { sha256: await digestOf(join(folder, name)) } })),
-);
+const subject = await digestsOf(folder, names);
 const statement = {
   _type: 'https://in-toto.io/Statement/v1',
   subject,
@@ -39,7 +44,7 @@ const statement = {
       externalParameters: { version },
       resolvedDependencies: [
         { uri: `git+${source}@refs/tags/v${version}`, digest: { gitCommit: commit } },
-        await base(),
+        ...(await base()),
       ],
     },
     runDetails: { builder: { id: `${source}/blob/v${version}/deploy/release/build.sh` } },

@@ -6,7 +6,7 @@
 set -euo pipefail
 version=$1 out=$(realpath "$2") registry=$3
 here=$(cd "$(dirname "$0")" && pwd)
-crane=$("$here/tool.sh" crane) cosign=$("$here/tool.sh" cosign)
+crane=$("$here/tool.sh" crane) cosign=$("$here/tool.sh" cosign) oras=$("$here/tool.sh" oras)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 how=(--yes)
@@ -33,4 +33,7 @@ touch -d "@$(git -C "$here" log -1 --format=%ct)" "$out/runledger-$version.tgz"
 helm push "$out/runledger-$version.tgz" "oci://$registry/charts" ${PLAIN_HTTP:+--plain-http} > "$work/push" 2>&1
 digest=$(sed -n 's/^Digest: //p' "$work/push")
 "$cosign" sign "${how[@]}" "$registry/charts/runledger@$digest"
+(cd "$here/../../charts" && "$oras" push ${PLAIN_HTTP:+--plain-http} "$registry/charts/runledger:artifacthub.io" \
+  --config /dev/null:application/vnd.cncf.artifacthub.config.v1+yaml \
+  artifacthub-repo.yml:application/vnd.cncf.artifacthub.repository-metadata.layer.v1.yaml > /dev/null)
 "$cosign" sign-blob "${how[@]}" --bundle "$out/SHA256SUMS.sigstore.json" "$out/SHA256SUMS" > /dev/null

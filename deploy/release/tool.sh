@@ -1,11 +1,12 @@
 #!/bin/sh
 # Prints the path of a program that makes a release, and builds it with Go the first time:
-#   tool.sh nfpm|crane|cosign|cyclonedx-gomod
+#   tool.sh nfpm|crane|cosign|oras|cyclonedx-gomod
 set -eu
 case "$1" in
   nfpm) package=github.com/goreleaser/nfpm/v2/cmd/nfpm version=v2.45.0 ;;
   crane) package=github.com/google/go-containerregistry/cmd/crane version=v0.22.1 ;;
   cosign) package=github.com/sigstore/cosign/v3/cmd/cosign version=v3.1.3 ;;
+  oras) package=oras.land/oras/cmd/oras version=v1.3.6 ;;
   cyclonedx-gomod) package=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod version=v1.10.0 ;;
   *) echo "tool.sh: unknown tool: $1" >&2; exit 2 ;;
 esac

@@ -4,13 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { Child } from '../support/child.ts';
-import { documentBlocks } from '../support/document-blocks.ts';
-import { freePort } from '../support/free-port.ts';
 import { findHelm } from '../support/helm-binaries.ts';
 import { helm, repository } from '../support/helm.ts';
 import { writeEmptyImage } from '../support/oci-layout.ts';
-import { until } from '../support/until.ts';
+import { ReleaseRegistry, releaseTool } from '../support/release-registry.ts';
 import { ownVersion } from '../support/version.ts';
 
 const scripts = join(repository, 'deploy/release');
@@ -43,9 +40,6 @@ describe('a release', function () {
     const options = { env: environment, cwd: files, maxBuffer: 64 * 1024 * 1024 };
     return (await promisify(execFile)(program, args, options)).stdout;
   };
-  const tool = async (name: string): Promise<string> =>
-    (await promisify(execFile)(join(scripts, 'tool.sh'), [name])).stdout.trim();
-
   it('has the same bytes from two clones in different folders', async () => {
     const compare = join(scripts, 'compare.sh');
     await promisify(execFile)(compare, [version, files, 'command', 'chart', 'sboms', 'bundle', 'sums'], {
@@ -83,41 +77,21 @@ describe('a release', function () {
   });
 
   it('is verified in a registry by the lines of the documentation, and a changed file is found', async () => {
-    const address = `127.0.0.1:${await freePort()}`;
-    const registry = new Child(await tool('crane'), ['registry', 'serve', '--address', address]);
+    const registry = await ReleaseRegistry.start();
     try {
-      const serves = () =>
-        fetch(`http://${address}/v2/`).then(
-          ({ ok }) => ok,
-          () => false,
-        );
-      await until('the registry serves', serves, 30_000);
-      const cosign = await tool('cosign');
-      environment = { ...environment, PATH: `${dirname(cosign)}:${environment['PATH']}`, COSIGN_PASSWORD: 'x' };
-      await run(cosign, 'generate-key-pair', '--output-key-prefix', join(work, 'own'));
-      await run(cosign, 'generate-key-pair', '--output-key-prefix', join(work, 'other'));
       for (const name of ['runledger', 'exec']) {
         const image = `runledger-${version}-image-${name}.tar`;
         await copyFile(join(work, image), join(files, image));
       }
-      const published = { KEY: join(work, 'own.key'), PLAIN_HTTP: '1' };
-      await promisify(execFile)(join(scripts, 'publish.sh'), [version, files, `${address}/runledger`], {
-        env: { ...environment, ...published },
-      });
-      const lines = documentBlocks()
-        .filter(({ file, mark }) => file.endsWith('verify-a-release.md') && mark === 'release')
-        .map(({ content }) => content.replaceAll('ghcr.io', address))
-        .join('\n');
-      const verify = (key: string): Promise<string> => {
-        const own = `--key=${join(work, key)}.pub --insecure-ignore-tlog=true`;
-        return run('bash', '-ec', lines.replace(/IDENTITY=".*"/, `IDENTITY="${own}"`));
-      };
-      const said = await verify('own');
+      await registry.publish(version, files);
+      const tags = await run(await releaseTool('crane'), 'ls', `${registry.owner}/charts/runledger`);
+      expect(tags.split('\n')).to.include.members([version, 'artifacthub.io']);
+      const said = await registry.verify(version, files);
       expect(said).to.include(digest.replace('sha256:', ''));
       expect(said).to.match(/^SHA256SUMS|: OK$/m);
       await helm([
         'pull',
-        `oci://${address}/runledger/charts/runledger`,
+        `oci://${registry.owner}/charts/runledger`,
         '--version',
         version,
         '--plain-http',
@@ -126,14 +100,16 @@ describe('a release', function () {
       ]);
       const pulled = await readFile(join(work, `runledger-${version}.tgz`));
       expect(pulled.equals(await readFile(join(files, `runledger-${version}.tgz`)))).to.equal(true);
-      expect(await verify('other').then(String, String)).to.match(
+      expect(await registry.verify(version, files, 'other').then(String, String)).to.match(
         /no matching signatures|invalid signature|failed to verify/i,
       );
       await appendFile(join(files, `runledger-${version}-linux-amd64`), 'x');
-      const refused = await verify('own').catch((error: unknown) => (error as { stdout: string }).stdout);
+      const refused = await registry
+        .verify(version, files)
+        .catch((error: unknown) => (error as { stdout: string }).stdout);
       expect(refused).to.include(`runledger-${version}-linux-amd64: FAILED`);
     } finally {
-      await registry.kill('SIGTERM');
+      await registry.stop();
     }
   });
 });

@@ -33,6 +33,8 @@ state = "/run/$name-containerd"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "$home/cni"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "$STATE/registries"
 EOF
   cat > "$home/kubelet.yaml" <<EOF
 apiVersion: kubelet.config.k8s.io/v1beta1

@@ -50,7 +50,8 @@ export class LoadedRelease {
   static #shared?: Promise<LoadedRelease>;
   /** When Redis was not ready: also of an earlier load, as callers may get 503 for a while. */
   readonly #redisAway: number[] = [];
-  #loads = 0;
+  /** Of every release: each load has a seed of its own, and so its own automations. */
+  static #loads = 0;
   #pods = 0;
 
   private constructor(kubernetes: Kubernetes, certificates: Record<keyof typeof hosts, KeyPair>) {
@@ -60,11 +61,16 @@ export class LoadedRelease {
 
   /** The one of this run, installed by the first call. */
   static shared(kubernetes: Kubernetes): Promise<LoadedRelease> {
-    return (LoadedRelease.#shared ??= LoadedRelease.#install(kubernetes));
+    return (LoadedRelease.#shared ??= LoadedRelease.install(kubernetes, (values, release) =>
+      kubernetes.helm('install', ...release.arguments, '--values', values),
+    ));
   }
 
-  /** Installs it; resolves when the Gateway leads to ingest. */
-  static async #install(kubernetes: Kubernetes): Promise<LoadedRelease> {
+  /** Resolves when the Gateway leads to its ingest. `install` gets a file of values. */
+  static async install(
+    kubernetes: Kubernetes,
+    install: (values: string, release: LoadedRelease) => Promise<unknown>,
+  ): Promise<LoadedRelease> {
     const certificates = { events: await createKeyPair(hosts.events), record: await createKeyPair(hosts.record) };
     const release = new LoadedRelease(kubernetes, certificates);
     const { namespace } = release;
@@ -78,7 +84,7 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
 controller: { captureJobs: { enabled: true } }
 config: { ledgerKeySecret: runledger-ledger-key }`,
     );
-    await kubernetes.helm('install', ...release.arguments, '--values', values);
+    await install(values, release);
     await rm(folder, { recursive: true });
     await release.#reachable();
     release.#pods = (await kubernetes.pods(namespace)).length;
@@ -180,7 +186,7 @@ config: { ledgerKeySecret: runledger-ledger-key }`,
         this.#redisAway.push(performance.now());
       await sleep(250);
     });
-    const load = new Load({ register }, { rate, seed: (this.#loads += 1), twins: false, patienceMs: 10_000 });
+    const load = new Load({ register }, { rate, seed: (LoadedRelease.#loads += 1), twins: false, patienceMs: 10_000 });
     try {
       await until('callers get receipts', () => load.ledger.count(201) >= warmUp, 60_000);
       await work();
