@@ -39,8 +39,7 @@ describe('days that only the archive has', function suite() {
       events.map((event, at) => anEvent({ createdAt: old + at, ...event })),
     );
 
-  it('give the same answers as Postgres, row for row', () =>
-    expectColdAsHot((run) => join(folder.path, String(run))));
+  it('give the same answers as Postgres, row for row', () => expectColdAsHot((run) => join(folder.path, String(run))));
 
   it('say which object an answer comes from', async () => {
     await store({ executionId: 'run' }, { executionId: 'run', createdAt: Date.now() });
@@ -205,7 +204,9 @@ describe('days that only the archive has', function suite() {
     await makeCold(database, folder.path, { LEDGER_MAC_KEY: macKeyText(macKey) });
     const withoutArchive = ['verify', '--organization', 'acme', '--public-key', publicLogKey];
     const run = async (args: string[]) => (await runAdmin(args, { env: { DATABASE_URL: database.url } })).stdout;
-    expect(await run(withoutArchive)).to.contain('1 events from').and.contain('are in the archive only');
+    expect(await run(withoutArchive))
+      .to.contain('1 events from')
+      .and.contain('are in the archive only');
     const verify = () => run([...withoutArchive, '--archive', folder.path]);
     expect(await verify())
       .to.contain('2 events')
