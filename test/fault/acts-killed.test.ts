@@ -72,7 +72,7 @@ describe('a mute, an acknowledgement and a closing', function () {
   const start = async (name: Name): Promise<void> => {
     if (running.get(name)?.child.alive !== true) await (await spawn(name)).ready();
   };
-  const kill = (name: Name): Promise<unknown> | undefined => running.get(name)?.child.kill('SIGKILL');
+  const kill = async (name: Name): Promise<void> => void (await running.get(name)?.child.kill('SIGKILL'));
   const strikes = {
     'kill -9': kill,
     'a crash of Postgres': async () => {
@@ -85,7 +85,7 @@ describe('a mute, an acknowledgement and a closing', function () {
   const strikeAt = async <T>(
     table: 'acts' | 'log_acts',
     begin: () => Promise<T>,
-    strike: () => Promise<unknown> | undefined,
+    strike: () => Promise<void>,
   ): Promise<T> => {
     const holder = new Client(postgres.url());
     holder.on('error', () => undefined);

@@ -29,7 +29,7 @@ export function alertTable(
         <th scope="col">Why</th>
         <th scope="col">Opened</th>
         <th scope="col">Resolved</th>
-        <th scope="col">Told</th>
+        <th scope="col">On-call told</th>
       </tr>
     </thead>
     <tbody>

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { Acts } from '../../../internal/store/acts/acts.ts';
 import { automations, named } from '../../support/fleet/history.ts';
 import { addressOf, longest, longFailure, manyErrors } from '../../support/fleet/long-runs.ts';
 import { executionWith } from '../../support/some-execution.ts';
@@ -55,6 +57,21 @@ describe('the fleet in the console', () => {
     await page.waitForURL('**?kind=ERROR#timeline-title');
     expect(await page.locator('.timeline .step').count()).to.equal(30);
     expect(complaints).to.deep.equal([]);
+  });
+
+  it('shows the whole name of who wrote a note', async () => {
+    const by = 'Maximiliane von und zu Hohenstein-Sigmaringen';
+    const act = { organization: 'acme', id: randomUUID(), by, note: 'Ticket 7', kind: 'note' } as const;
+    const run = { automationId: named(manyErrors.name).id, executionId: manyErrors.executionId };
+    expect(await new Acts(() => suite.database.db).add({ ...act, ...run })).to.equal(true);
+    await using opened = await suite.open();
+    const { page } = opened;
+    await page.setViewportSize({ width: 1_280, height: 900 });
+    await page.goto(addressOf(manyErrors));
+    const name = page.locator('.kind.act').getByText(by);
+    const box = await name.boundingBox();
+    const cell = await page.locator('.kind.act').boundingBox();
+    expect((box?.x ?? NaN) + (box?.width ?? NaN)).to.be.at.most((cell?.x ?? NaN) + (cell?.width ?? NaN) + 1);
   });
 
   it('shows a run of 5,000 events in pages of 500', async () => {

@@ -13,6 +13,8 @@ start_node() { # NAME NUMBER
   # Not `ip netns exec`, which would mount a /sys without cgroups.
   local enter=(nsenter --net="/run/netns/$name")
   "${enter[@]}" sysctl -qw net.ipv4.ip_forward=1 net.bridge.bridge-nf-call-iptables=1
+  # The machine knows no way back to a pod.
+  "${enter[@]}" iptables -w -t nat -A POSTROUTING -s 10.244.0.0/16 -d "$lan.254" -j MASQUERADE
 
   cat > "$home/cni/10-pods.conflist" <<EOF
 { "cniVersion": "1.0.0", "name": "pods", "plugins": [
