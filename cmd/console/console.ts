@@ -59,6 +59,8 @@ export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | '
 export interface ConsoleExtras {
   /** Counts the requests; standalone counts those of ingest in the same metrics. */
   requests?: ApiMetrics;
+  /** The setting of its port, for errors. */
+  portSetting?: string;
   oneTimeLink?: OneTimeLink;
   /** The https address of ingest, for the examples on pages. */
   ingestUrl?: URL | undefined;
@@ -74,8 +76,9 @@ export function createConsole(
   database: ConsoleDatabase,
   tokens: TokenSource,
   telemetry: Telemetry,
-  { requests = apiMetrics(telemetry.registry), oneTimeLink, ingestUrl, localFiles, visitors }: ConsoleExtras = {},
+  extras: ConsoleExtras = {},
 ): Console {
+  const { requests = apiMetrics(telemetry.registry), oneTimeLink, ingestUrl, localFiles, visitors } = extras;
   const { logger, registry, probes, tracing } = telemetry;
   const pools = new Map<string | undefined, PoolFigures>();
   const metrics = consoleMetrics(registry, pools);
@@ -168,7 +171,8 @@ export function createConsole(
     logger,
     tracing,
   });
-  const servers = createServers(config, { handler, fastPath: false, logger });
+  const { portSetting } = extras;
+  const servers = createServers(config, { handler, fastPath: false, logger, portSetting });
   // Streams end first, since servers wait for their answers.
   const closing = component('archive', { stop: async () => archive?.close() });
   const components = [closing, ...watches, ...login.components, inParallel('servers', servers), streams];

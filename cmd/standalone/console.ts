@@ -64,7 +64,7 @@ export function createStandaloneConsole(
   const probes = { ...telemetry.probes, ready: new Map() };
   const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };
   const localFiles = { organization: oneTimeLink.organization, ...files };
-  const extras = { requests, oneTimeLink, ingestUrl, localFiles };
+  const extras = { requests, oneTimeLink, ingestUrl, localFiles, portSetting: 'CONSOLE_PORT' };
   const { component, servers } = createConsole(config, database, tokens, { ...telemetry, probes }, extras);
   return { component, port: () => servers[0]?.port };
 }

@@ -22,7 +22,7 @@ type ServerConfig = Omit<Config<(typeof serverSettings)[number]>, 'PORT'> & { PO
  */
 export function createServers(
   config: ServerConfig,
-  options: Pick<ServerOptions, 'handler' | 'fastPath' | 'logger' | 'connections'>,
+  options: Pick<ServerOptions, 'handler' | 'fastPath' | 'logger' | 'connections' | 'portSetting'>,
 ): ApiServer[] {
   const { logger } = options;
   const common = { ...options, address: config.LISTEN_ADDRESS };

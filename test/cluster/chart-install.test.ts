@@ -37,7 +37,7 @@ describe('chart in a real API server', () => {
   let cluster: Cluster;
   before(async () => {
     cluster = sharedCluster();
-    await installOptionalApis(cluster);
+    await installOptionalApis(cluster.admin);
   });
 
   for (const shape of everyShape) {

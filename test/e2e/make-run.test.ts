@@ -52,19 +52,21 @@ describe('make run', function suite() {
     });
   }
 
-  it('says which port is taken', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    try {
-      const { port } = other.address() as AddressInfo;
-      const child = run.spawn({ HTTPS_PORT: String(port) });
-      expect(await child.exited).to.not.equal(0);
-      expect(child.output.join('\n')).to.match(new RegExp(`HTTPS_PORT ${port} is already in use`));
-    } finally {
-      other.close();
-      await once(other, 'close');
-    }
-  });
+  for (const setting of ['HTTPS_PORT', 'CONSOLE_PORT']) {
+    it(`says which port is taken: ${setting}`, async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      try {
+        const { port } = other.address() as AddressInfo;
+        const child = run.spawn({ [setting]: String(port) });
+        expect(await child.exited).to.not.equal(0);
+        expect(child.output.join('\n')).to.match(new RegExp(`${setting} ${port} is already in use`));
+      } finally {
+        other.close();
+        await once(other, 'close');
+      }
+    });
+  }
 
   /** Each begins while it runs. */
   describe('once it runs, in the folder of the starts that failed', () => {

@@ -21,21 +21,20 @@ export interface Place {
 }
 
 /**
- * A self-signed pair for the name or address, 127.0.0.1 and localhost. Callers trust it with its
+ * A self-signed pair for the names or addresses, 127.0.0.1 and localhost. Callers trust it with its
  * certificate as their CA.
  */
-export async function createKeyPair(commonName: string): Promise<KeyPair> {
+export async function createKeyPair(commonName: string, ...others: string[]): Promise<KeyPair> {
+  const given = [commonName, ...others].map((name) =>
+    isIP(name) === 0 ? { type: 2 as const, value: name } : { type: 7 as const, ip: name },
+  );
   const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
     keyType: 'ec',
     algorithm: 'sha256',
     extensions: [
       {
         name: 'subjectAltName',
-        altNames: [
-          isIP(commonName) === 0 ? { type: 2, value: commonName } : { type: 7, ip: commonName },
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-        ],
+        altNames: [...given, { type: 2, value: 'localhost' }, { type: 7, ip: '127.0.0.1' }],
       },
     ],
   });

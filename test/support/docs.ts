@@ -8,7 +8,7 @@ import { metricsText } from './metrics-text.ts';
 import { openApi30 } from './openapi-3.0.ts';
 import { restoringStatement } from './restore-letter.ts';
 import { settingsTable } from './settings-table.ts';
-import { tamperingsLists } from './tamperings-lists.ts';
+import { tamperingsText } from './tamperings-text.ts';
 
 /** Parts of documents that are made from the code: between two comments that name them. */
 export const generatedParts = [
@@ -16,11 +16,6 @@ export const generatedParts = [
     file: 'docs/reference/settings.md',
     part: 'settings',
     make: () => Promise.resolve(settingsTable()),
-  },
-  {
-    file: 'docs/prove/auditors.md',
-    part: 'tamperings',
-    make: () => Promise.resolve(tamperingsLists()),
   },
   {
     file: 'docs/operate/runbooks/RunledgerDeadLetters.md',
@@ -41,12 +36,13 @@ export const generatedParts = [
 ];
 
 /**
- * Whole files that are made: the help texts, copies within the chart, for Helm, the dashboard, from
- * a shorter form, and the API's description in OpenAPI 3.0.
+ * Whole files that are made: the help texts, the metrics, what `verify` finds, copies within the
+ * chart, for Helm, the dashboard, from a shorter form, and the API's description in OpenAPI 3.0.
  */
 export const generatedFiles = [
   { file: 'docs/reference/cli.txt', make: cliText },
   { file: 'docs/reference/metrics.txt', make: () => Promise.resolve(metricsText()) },
+  { file: 'docs/reference/tamperings.txt', make: () => Promise.resolve(tamperingsText()) },
   { file: 'internal/intake/openapi-3.0.yaml', make: openApi30 },
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
   {

@@ -29,6 +29,16 @@ async function untilKnown(request, good = async () => true) {
   }
 }
 
+// A network policy may admit a new pod only after a moment.
+async function untilAnswered(request) {
+  for (let attempt = 1; attempt < 20; attempt += 1) {
+    const response = await request().catch(() => undefined);
+    if (response !== undefined) return response;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return request();
+}
+
 const event = {
   automation_id: crypto.randomUUID(),
   execution_id: `helm-test-${new Date().toISOString()}`,
@@ -37,14 +47,14 @@ const event = {
 };
 
 if (HTTP_URL) {
-  const redirect = await expectStatus('POST over plain HTTP', 301, () =>
+  const plain = () =>
     fetch(`${HTTP_URL}/v1/register/`, {
       method: 'POST',
       redirect: 'manual',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(event),
-    }),
-  );
+    });
+  const redirect = await expectStatus('POST over plain HTTP', 301, () => untilAnswered(plain));
   const location = redirect.response.headers.get('location') ?? '';
   if (!/^https:\/\/.+\/v1\/register\/$/.test(location)) throw new Error(`redirect leads to ${location}`);
 } else {

@@ -14,6 +14,8 @@ import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
 
 export interface ServerOptions {
   port: number;
+  /** Names the port in errors; PORT or HTTPS_PORT unless set. */
+  portSetting?: string | undefined;
   /** The address to listen on; all addresses unless set. */
   address?: string | undefined;
   handler: Handler;
@@ -64,8 +66,9 @@ export class ApiServer {
   /** @throws when the certificate cannot be read or the port is in use. */
   async start(): Promise<void> {
     const { certificate, port, address, logger } = this.#options;
+    const { portSetting: setting = certificate ? 'HTTPS_PORT' : 'PORT' } = this.#options;
     await certificate?.start(this.#server);
-    await listen(this.#server, { port, address, setting: certificate ? 'HTTPS_PORT' : 'PORT' });
+    await listen(this.#server, { port, address, setting });
     logger.info({ server: this.name, port: this.port }, 'listening');
   }
 

@@ -94,7 +94,8 @@ function seenTable(costs: EventCosts, seen: Seen): string {
 
 function table(head: string[], rows: string[][]): string {
   const alignment = head.map((_, column) => (column === 0 ? '---' : '---:'));
-  return [head, alignment, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  const lines = [head, alignment, ...rows].map((row) => `| ${row.join(' | ')} |`);
+  return ['<!-- prettier-ignore -->', ...lines].join('\n');
 }
 
 const us = (value: number): string => `${number(value)} µs`;

@@ -3,18 +3,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import type { Cluster } from './cluster.ts';
 import type { KubernetesClient, NamedObject } from './kubernetes-client.ts';
 
 /**
- * Where the projects publish the definitions of the optional APIs that the chart uses: inside their
- * Go modules.
+ * Where the projects publish the definitions of the optional APIs that the chart and the examples
+ * use: inside their Go modules.
  */
 const modules = {
   'sigs.k8s.io/gateway-api@v1.4.0': [
     'config/crd/standard/gateway.networking.k8s.io_gateways.yaml',
     'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml',
   ],
+  'github.com/cloudnative-pg/cloudnative-pg@v1.28.1': ['config/crd/bases/postgresql.cnpg.io_clusters.yaml'],
   'github.com/kedacore/keda/v2@v2.18.0': [
     'config/crd/bases/keda.sh_scaledobjects.yaml',
     'config/crd/bases/keda.sh_triggerauthentications.yaml',
@@ -29,22 +29,26 @@ const modules = {
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /**
- * Installs Gateway API, KEDA and the Prometheus Operator's CRDs, and resolves when the API server
- * serves them.
+ * Installs the CRDs of CloudNativePG, Gateway API, KEDA and the Prometheus Operator, and resolves
+ * when the API server serves them.
  */
-export async function installOptionalApis(cluster: Cluster): Promise<void> {
+export async function installOptionalApis(admin: KubernetesClient): Promise<void> {
   const names: string[] = [];
   for (const [module, files] of Object.entries(modules)) {
     const folder = await download(module);
     for (const file of files) {
       const definition = parse(await readFile(join(folder, file), 'utf8')) as NamedObject;
-      const { status } = await cluster.admin.call('POST', collection, definition);
-      // Another test file was first.
-      if (status !== 409 && status >= 300) await cluster.admin.must('POST', collection, definition);
-      names.push(definition.metadata.name);
+      const { name } = definition.metadata;
+      // A cluster may have its own, which refuses an older one.
+      if ((await admin.call('GET', `${collection}/${name}`)).status === 404) {
+        const { status } = await admin.call('POST', collection, definition);
+        // Another test file was first.
+        if (status !== 409 && status >= 300) await admin.must('POST', collection, definition);
+      }
+      names.push(name);
     }
   }
-  for (const name of names) await established(cluster.admin, name);
+  for (const name of names) await established(admin, name);
 }
 
 /** Resolves when the API server serves the resources of a definition. */
