@@ -51,7 +51,8 @@ async function auditWith(options: Options, context: Context): Promise<AuditRepor
   const places = options.checkpoints.map((where) => readKept(where, organization, keys, s3Credentials()));
   const kept = await Promise.all([...places, readState(state, organization, keys)]);
   const audit = { organization, keys, kept: kept.flat(), onProgress: context.show };
-  if (options.log === undefined) return auditPostgres(context, { ...audit, retainedSince: retainedSince(options) }, options);
+  if (options.log === undefined)
+    return auditPostgres(context, { ...audit, retainedSince: retainedSince(options) }, options);
   const manifest = exported === undefined ? undefined : await readExportManifest(exported, options);
   const changed = (manifest?.findings ?? []).map((sentence) => ({ sentence }));
   const report = await auditExport({

@@ -11,7 +11,7 @@ import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { runAdmin } from '../../support/admin.ts';
 import { Child } from '../../support/child.ts';
-import { expectColdAsHot } from '../../support/cold-answers.ts';
+import { expectColdAsHot, patienceOfRuns } from '../../support/cold-answers.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
@@ -40,7 +40,7 @@ describe('days that only the archive has', function suite() {
     );
 
   it('give the same answers as Postgres, row for row', () =>
-    expectColdAsHot((run) => join(folder.path, String(run))));
+    expectColdAsHot((run) => join(folder.path, String(run)))).timeout(patienceOfRuns);
 
   it('say which object an answer comes from', async () => {
     await store({ executionId: 'run' }, { executionId: 'run', createdAt: Date.now() });
@@ -205,7 +205,9 @@ describe('days that only the archive has', function suite() {
     await makeCold(database, folder.path, { LEDGER_MAC_KEY: macKeyText(macKey) });
     const withoutArchive = ['verify', '--organization', 'acme', '--public-key', publicLogKey];
     const run = async (args: string[]) => (await runAdmin(args, { env: { DATABASE_URL: database.url } })).stdout;
-    expect(await run(withoutArchive)).to.contain('1 events from').and.contain('are in the archive only');
+    expect(await run(withoutArchive))
+      .to.contain('1 events from')
+      .and.contain('are in the archive only');
     const verify = () => run([...withoutArchive, '--archive', folder.path]);
     expect(await verify())
       .to.contain('2 events')
