@@ -9,7 +9,6 @@ import type { Objects } from '../../internal/record/archive/objects.ts';
 import { openS3 } from '../../internal/record/archive/s3.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import { Child, compileCache } from '../support/child.ts';
-import { expectColdAsHot } from '../support/cold-answers.ts';
 import { failureOf } from '../support/failure.ts';
 import { Forwarder } from '../support/forwarder.ts';
 import { day } from '../support/maintenance-day.ts';
@@ -60,17 +59,6 @@ describe('an archive in S3', function suite() {
     const { db } = database;
     const run = { db, record: createQueries(db), objects, format: 'parquet' as const, from: 0, to: Date.now() };
     expect(await exportDays({ ...run, recheckBefore: Infinity })).to.deep.equal({ written: 0, kept: 3, events: 0 });
-  });
-
-  it('gives the answers of Postgres, row for row', async () => {
-    // The SDK finds the server in the environment.
-    const before = { ...process.env };
-    Object.assign(process.env, server.env);
-    try {
-      await expectColdAsHot((run) => `s3://record/cold-${run}`);
-    } finally {
-      process.env = before;
-    }
   });
 
   it('holds large objects whole or not at all', async () => {

@@ -11,7 +11,7 @@ import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { runAdmin } from '../../support/admin.ts';
 import { Child } from '../../support/child.ts';
-import { expectColdAsHot } from '../../support/cold-answers.ts';
+import { expectColdAsHot, patienceOfRuns } from '../../support/cold-answers.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
@@ -39,7 +39,8 @@ describe('days that only the archive has', function suite() {
       events.map((event, at) => anEvent({ createdAt: old + at, ...event })),
     );
 
-  it('give the same answers as Postgres, row for row', () => expectColdAsHot((run) => join(folder.path, String(run))));
+  it('give the same answers as Postgres, row for row', () =>
+    expectColdAsHot((run) => join(folder.path, String(run)))).timeout(patienceOfRuns);
 
   it('say which object an answer comes from', async () => {
     await store({ executionId: 'run' }, { executionId: 'run', createdAt: Date.now() });
