@@ -94,7 +94,7 @@ LATENCIES := test/fault/abuse-connections.test.ts test/fault/abuse-tokens.test.t
 FAULTS := test/fault/faults.test.ts test/fault/*.test.ts
 OTHERS := test/fault/fuzz.test.ts test/fault/abuse-memory.test.ts test/fault/*.test.ts
 test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
-	@deploy/install.sh redis postgres faketime caddy
+	@deploy/install.sh redis postgres pgbouncer faketime caddy
 	@$(TIER) --config test/fault/.mocharc.json --first "$(LATENCIES)" "$(FAULTS)" "$(OTHERS)"
 
 # Not part of CI, and not known to pass (docs/design/databases.md).

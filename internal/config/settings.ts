@@ -53,7 +53,7 @@ export const settings = {
   }),
   REDIS_SENTINELS: hostList({
     default: [],
-    desc: 'host:port of each Redis Sentinel, comma-separated; the host in REDIS_URL is then the name of the master',
+    desc: 'host:port of each Redis Sentinel, comma-separated; a host without a port is then the name of a master',
   }),
   REDIS_SENTINEL_USERNAME: str({ default: undefined, desc: 'User name of the Sentinels' }),
   REDIS_SENTINEL_PASSWORD: str({ default: undefined, desc: 'Password of the Sentinels' }),

@@ -35,7 +35,6 @@ export interface ShardAddress {
 /**
  * The shards that take events: `QUEUE_SHARDS` inside each Redis of `REDIS_URL`. Neighbours are in
  * different Redis: a pod that leaves a shard goes to another Redis first.
- * @throws {ConfigError} as {@link redisAddresses}.
  */
 export function takingShards(config: RedisConfig & Config<'QUEUE_NAME'>): ShardAddress[] {
   const { QUEUE_NAME: queueName, QUEUE_SHARDS: length } = config;
@@ -49,10 +48,7 @@ export function takingShards(config: RedisConfig & Config<'QUEUE_NAME'>): ShardA
   );
 }
 
-/**
- * The Redis instances that take events: one unless `REDIS_URL` has several.
- * @throws {ConfigError} when an address cannot be the name of a master.
- */
+/** The Redis instances that take events: one unless `REDIS_URL` has several. */
 export function redisAddresses(config: RedisConfig): RedisAddress[] {
   return config.REDIS_URL.map((url) => withSentinels(url, config));
 }
@@ -73,12 +69,11 @@ export function drainedShards(config: Config<(typeof readerRedisSettings)[number
   return drainedAddresses(config).map((address) => ({ address, queueName, label: labelOf(address) }));
 }
 
+/** The Sentinels know a master by a name without a port. Any other Redis may be beside them. */
 function withSentinels(url: string, config: RedisConfig): RedisAddress {
   const { REDIS_SENTINELS: sentinels } = config;
-  if (sentinels.length === 0) return url;
-  if (url.startsWith('/') || url.includes(',')) {
-    throw new ConfigError('REDIS_URL must have the name of the master as its only host, since REDIS_SENTINELS is set');
-  }
+  const isName = !url.startsWith('/') && !url.includes(',') && new URL(url).port === '';
+  if (sentinels.length === 0 || !isName) return url;
   const nodes = sentinels.map(({ hostname, port }) => ({
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || sentinelPort),

@@ -69,10 +69,18 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
     { REDIS_URL: 'redis://a:6379,redis://b:6379', REDIS_PASSWORD: 'redis-credentials/password', QUEUE_SHARDS: '3' },
   ],
   [
-    'accepts the masters of Sentinels as shards',
-    [...withSentinels.toSpliced(1, 1), 'externalRedis.shards={one,two}'],
-    'ingest',
-    { REDIS_URL: 'redis://one/0 redis://two/0', REDIS_SENTINELS: 's-0:26379,s-1:26379' },
+    'accepts the masters of Sentinels as shards, beside other Redis',
+    [
+      ...withSentinels.toSpliced(1, 1),
+      'externalRedis.shards={one,a:6379\\,b:6379}',
+      'externalRedis.drainedShards={c:6379}',
+    ],
+    'worker',
+    {
+      REDIS_URL: 'redis://one/0 redis://a:6379,redis://b:6379',
+      REDIS_DRAIN_URL: 'redis://c:6379/0',
+      REDIS_SENTINELS: 's-0:26379,s-1:26379',
+    },
   ],
   [
     'accepts Sentinels, and the acknowledgements of replicas',

@@ -71,8 +71,6 @@ const rejections: Record<string, string> = {
     'b takes events and is drained: remove it from externalRedis.shards or externalRedis.drainedShards.',
   'redis.enabled=false externalRedis.shards={a\\,b} externalRedis.database=1':
     'externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0.',
-  'redis.enabled=false externalRedis.shards={a\\,b} externalRedis.sentinels={s-0:26379}':
-    'externalRedis.shards names a Redis Cluster, which has no Sentinels: leave externalRedis.sentinels empty, or name the masters.',
   'redis.enabled=false externalRedis.drainedShards={redis://a\\,b}': '/externalRedis/drainedShards',
   'redis.enabled=false externalRedis.host=redis externalRedis.sentinelSecret.name=sentinels':
     'externalRedis.sentinelSecret would be ignored without externalRedis.sentinels: set both.',

@@ -151,13 +151,8 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{/* Former shards are of an external Redis. */}}
 {{- define "runledger.validate.shards" -}}
 {{- $external := .Values.externalRedis -}}
-{{- if contains "," (join " " ($external.shards | default list)) -}}
-  {{- if $external.sentinels -}}
-    {{- fail "externalRedis.shards names a Redis Cluster, which has no Sentinels: leave externalRedis.sentinels empty, or name the masters." -}}
-  {{- end -}}
-  {{- if $external.database -}}
-    {{- fail "externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0." -}}
-  {{- end -}}
+{{- if and $external.database (contains "," (join " " ($external.shards | default list))) -}}
+  {{- fail "externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0." -}}
 {{- end -}}
 {{- if and .Values.redis.enabled $external.drainedShards -}}
   {{- fail "externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty." -}}

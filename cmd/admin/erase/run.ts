@@ -62,12 +62,8 @@ async function list(db: Database, organization: string, { print, say }: Context)
   if (isEmpty) say(`No erasure of ${organization} is recorded.`);
 }
 
-async function eraseAll(
-  db: Database,
-  request: ErasureRequest,
-  yes: boolean,
-  { settings, print, say, show }: Context,
-): Promise<void> {
+async function eraseAll(db: Database, request: ErasureRequest, yes: boolean, context: Context): Promise<void> {
+  const { settings, print, say, show } = context;
   const cold = await coldDaysWith(db, request.organization, wantedOf(request));
   if (cold.length > 0)
     say(`${count(cold.length, 'day')} of it ${yes ? 'comes' : 'would come'} back from the archive. ${again}`);
@@ -91,6 +87,9 @@ async function eraseAll(
   }
   await eraseTraces(db, request);
   if (!isNone) say(`Erased. ${elsewhere}`);
+  // Meanwhile a worker may have made a day cold once more, as it was.
+  if ((await coldDaysWith(db, request.organization, wantedOf(request))).length === 0) return;
+  await eraseAll(db, request, yes, context);
 }
 
 /** What makes an archive without the erased data. */

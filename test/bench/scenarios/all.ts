@@ -2,6 +2,7 @@ import { acks } from './acks.ts';
 import { burst } from './burst.ts';
 import { cold, keep } from './cold.ts';
 import { costs } from './costs.ts';
+import { databases } from './databases.ts';
 import { drain } from './drain.ts';
 import { exec } from './exec.ts';
 import { exporting } from './export.ts';
@@ -40,6 +41,7 @@ export const scenarios: Record<string, Scenario> = {
   neighbours,
   costs,
   log,
+  databases,
   start,
   exec,
   telemetry,

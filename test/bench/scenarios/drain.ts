@@ -48,6 +48,6 @@ async function drainOnce(world: World, side: SideName, database: string, events:
   await world.emptyTables(database);
   const answers = await fillQueue(world, side, database, events);
   const rate = await drainQueue(world, side, database);
-  await verify(database, answers, 256 * answers.loads);
+  await verify(database, answers, 256 * answers.loads, { by: side });
   return rate;
 }

@@ -49,11 +49,7 @@ export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => 
     (side) => world.emptyTables(taken[side].database),
   );
   const drains = await compare(sides, rounds, (side) => measureDrain(world, taken[side], drainEvents));
-  for (const { ingest, worker, redis } of Object.values(taken)) {
-    await world.end(ingest.program);
-    await world.end(worker);
-    redis.disconnect();
-  }
+  for (const one of Object.values(taken)) await end(world, one);
   const each = (title: string, of: (side: Side) => number, unit: string): Figure[] =>
     sides.map((side) => figure(`${title} ${side} LEDGER_KEY`, of(side), unit));
   return {
@@ -83,7 +79,7 @@ export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => 
 };
 
 /** Starts a side, and has it do some work: what compiles at the start is not an event's cost. */
-async function start(
+export async function start(
   world: World,
   number: number,
   own: { ingest?: Record<string, string>; worker?: Record<string, string> } = {},
@@ -102,6 +98,12 @@ async function start(
   await sealed(taken);
   // No event is older than the log: there is nothing to look for later.
   return taken;
+}
+
+export async function end(world: World, { ingest, worker, redis }: Taken): Promise<void> {
+  await world.end(ingest.program);
+  await world.end(worker);
+  redis.disconnect();
 }
 
 /**
@@ -128,7 +130,7 @@ async function measureFlow(world: World, taken: Taken, seconds: number) {
 }
 
 /** What an event costs while the worker drains a backlog, and once the log is sealed, too. */
-async function measureDrain(world: World, taken: Taken, backlog: number) {
+export async function measureDrain(world: World, taken: Taken, backlog: number) {
   const { ingest, worker, redis, database } = taken;
   await world.emptyTables(database);
   worker.freeze();

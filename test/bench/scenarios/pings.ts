@@ -70,7 +70,7 @@ async function dayInSmall(world: World, port: number, database: string, { rounds
   const unanswered = [...found].reduce((before, [part, each]) => before + parts[part].connections * each.length, 0);
   const totals = { ...(all[0] as Answers), ...sent, broken: sum((each) => each.broken) };
   // The START that Runledger adds to an end without one has no text.
-  const stored = await verify(database, totals, unanswered, `description <> ''`);
+  const stored = await verify(database, totals, unanswered, { which: `description <> ''` });
   const lost = Math.max(0, sent.accepted - stored);
   return [
     ...[...found].flatMap(([part, each]) => [

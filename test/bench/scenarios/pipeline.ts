@@ -61,7 +61,7 @@ async function measure(
   await drained(world, side);
   const took = performance.now() - begun;
   const after = await cpu();
-  const events = await verify(database, answers, connections);
+  const events = await verify(database, answers, connections, { by: side });
   return {
     rate: (events / took) * 1_000,
     perCpuSecond: (events / (after.all - before.all)) * 1_000,

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { macKeyText } from '../../../internal/ledger/mac.ts';
 import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
+import { advisoryLocks } from '../../../internal/store/advisory-locks.ts';
 import { listColdObjects } from '../../../internal/store/partitions/cold-days.ts';
 import { dayOf } from '../../../internal/store/partitions/days.ts';
 import { maintain } from '../../../internal/store/partitions/maintain.ts';
@@ -19,7 +20,8 @@ import { namesIn, temporaryFolder } from '../../support/export.ts';
 import { failureOf } from '../../support/failure.ts';
 import { day, keepAll } from '../../support/maintenance-day.ts';
 import { macKey, publicLogKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
-import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { eachDatabase, openSession, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
 
 const old = dayOf(Date.now()) - 8 * day;
 const options = { ...defaultQueryOptions, searchMs: 60_000, busyRowsPerSecond: 1e9 };
@@ -143,6 +145,25 @@ describe('days that only the archive has', function suite() {
     const record = createQueries(withArchive(database.db, folder.path));
     const { items } = await record.listEvents('acme', { executionId: 'run' }, { limit: 9 });
     expect(items.map(({ description }) => description)).to.deep.equal(['', '']);
+  });
+
+  it('come back once more if a worker moves them to the archive before the erasure', async () => {
+    await store({ executionId: 'run', description: 'Jane Doe' });
+    await makeCold(database, folder.path);
+    await using session = await openSession(database.url);
+    await session.query(`select pg_advisory_lock(${advisoryLocks.seal})`);
+    const env = { DATABASE_URL: database.url, ARCHIVE_URL: pathToFileURL(folder.path).href };
+    const why = ['--by', 'a', '--reason', 'b', '--text', 'jane', '--yes'];
+    const erasing = runAdmin(['erase', '--organization', 'acme', ...why], { env });
+    const waiting = `select from pg_locks join pg_database d on d.oid = database
+      where locktype = 'advisory' and not granted and datname = current_database()`;
+    await until('the erasure waits', async () => (await session.query(waiting)).rows.length > 0);
+    expect((await makeCold(database, folder.path)).cooled).to.have.lengthOf(1);
+    await session.query(`select pg_advisory_unlock(${advisoryLocks.seal})`);
+    expect(await erasing).to.have.property('code', 0);
+    const record = createQueries(withArchive(database.db, folder.path));
+    const { items } = await record.listEvents('acme', { executionId: 'run' }, { limit: 9 });
+    expect(items.map(({ description }) => description)).to.deep.equal(['']);
   });
 
   it('are forgotten after retention, with the executions that ended in them', async () => {
