@@ -81,7 +81,7 @@ describe('an owner with the address of the console, and nobody to ask', () => {
     };
     const set = Object.entries(values).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
     await kubernetes.helm('upgrade', ...release.arguments, '--reuse-values', ...set);
-    await release.ready();
+    await release.rolledOut('deployment/runledger-console', 'deployment/runledger-controller');
     console.log(`      the installation has its provider after ${seconds(began)} s`);
     browser = await startBrowser({ [new URL(address).host]: release.reporting.address });
     opened = await openPage(browser, 0, {
