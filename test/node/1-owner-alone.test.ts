@@ -90,6 +90,13 @@ describe('an owner with the address of the console, and nobody to ask', () => {
       extraHTTPHeaders: { 'x-account': JSON.stringify(olga) },
     });
     ({ page } = opened);
+    // A network policy reaches a new pod after it is ready: until then it has no way to the provider.
+    const leads = async (): Promise<boolean> => {
+      const answer = await page.request.get('/login/oidc', { maxRedirects: 0 });
+      return answer.headers()['location']?.startsWith(provider.issuer) === true;
+    };
+    const allLead = async (): Promise<boolean> => (await Promise.all(Array.from({ length: 8 }, leads))).every(Boolean);
+    await until('each console reaches the provider', allLead);
   });
   after(async () => {
     await browser?.close();
@@ -152,7 +159,7 @@ describe('an owner with the address of the console, and nobody to ask', () => {
       await page.getByLabel('Type').selectOption(type);
       await page.getByLabel(field).fill(value);
       await page.getByText('Choose less').click();
-      await page.getByLabel('Automations').fill(id);
+      await page.getByRole('textbox', { name: /^Automations/ }).fill(id);
       await page.getByRole('button', { name: 'Make a channel' }).click();
       await page.locator('#channels').getByText(name).waitFor();
     }
