@@ -214,6 +214,7 @@ describe('an owner with the address of the console, and nobody to ask', () => {
     const took = performance.now() - revoked;
     console.log(`      every ingest refuses the token ${Math.round(took)} ms after it was revoked`);
     expect(took).to.be.lessThan(longestEnd);
+    await page.waitForURL('**/settings/tokens');
     expect(await ingests.statuses(successor)).to.deep.equal([201, 201]);
 
     await page.goto('/o/acme/settings/activity');
