@@ -26,7 +26,8 @@ interface PostgresCluster {
 /** Of the first instance an empty cluster, of any other a copy of it that follows it. */
 const instance = `
 set -eu
-export PATH=/usr/lib/postgresql/17/bin:$PATH PGDATA=/data/pgdata PGHOST=/tmp
+export PATH=/usr/lib/postgresql/17/bin:$PATH PGDATA=/data/pgdata PGHOST=/tmp HOME=/data
+mkdir -p ~/.postgresql && cp /certificates/ca.crt ~/.postgresql/root.crt
 if [ "$HOSTNAME" = "$CLUSTER-1" ]; then
   initdb --username postgres --encoding UTF8 --locale C.UTF-8 > /dev/null
   printf 'hostssl %s all all scram-sha-256\\n' all replication >> "$PGDATA/pg_hba.conf"
@@ -77,7 +78,7 @@ export async function playCloudNativePg(kubernetes: Kubernetes, images: Images):
   ];
   // More memory than a node has.
   const { shared_buffers: _, ...parameters } = spec.postgresql.parameters;
-  const settings = { ...parameters, synchronous_standby_names: `ANY 1 ("${metadata.name}-2")` };
+  const settings = { ...parameters, wal_level: 'logical', synchronous_standby_names: `ANY 1 ("${metadata.name}-2")` };
   const pod = (number: number, role: string): object => ({
     apiVersion: 'v1',
     kind: 'Pod',
