@@ -73,7 +73,7 @@ describe('runledger events, executions and tail', () => {
     const own = { ...rest, HOME, PATH: `${dirname(runledger()[0] ?? '')}:${PATH}` };
     const found = await outcomeOf(['bash', '-ec', script.replace('https://record.example.com', address)], own);
     expect(found).to.include({ code: 0, stderr: '' });
-    expect(found.stdout).to.match(/ failed .* tonight\n[^]* ERROR .* tonight\b/);
+    expect(found.stdout).to.match(/ failed .* tonight\b.*\n[^]* ERROR .* tonight\b/);
     await rm(HOME, { recursive: true });
   });
 
