@@ -18,6 +18,7 @@ export const marks: Readonly<Record<string, string>> = {
   endless: 'does not end',
   command: 'needs the command `runledger`: test/command runs it',
   cluster: 'needs a cluster: a test in test/node or test/cluster runs it by `clusterCommands`',
+  record: 'needs a record or tokens of its own: test/integration/documents.test.ts runs it',
   release: 'needs a release in a registry: test/command/release.test.ts verifies one',
   example: 'has names, servers and files that only its reader has',
   install: 'changes the machine: test/command/tools.test.ts does the same',
