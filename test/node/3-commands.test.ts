@@ -75,7 +75,7 @@ describe('the commands of the pages for operators, in a release', () => {
       if (!name.includes('ingest')) continue;
       await kubernetes.kubectl('exec', '--namespace', release.namespace, name, '--', 'sh', '-c', 'kill 1');
     }
-    await until('ingest is ready again', async () => (await restarts()).every((count) => count > 0), 60_000, 250);
+    await until('ingest is ready again', async () => (await restarts()).every((count) => count > 0), 120_000, 250);
   });
 
   for (const alert of runbooksWithCommands()) {

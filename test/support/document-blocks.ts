@@ -35,7 +35,12 @@ export function documentBlocks(): Block[] {
 export function blocksOf(file: string, text: string): Block[] {
   const inRunbook = file.includes('/runbooks/');
   return [...text.matchAll(/^ *```(\w*)(?: (\w+))?\n([^]*?)^ *```$/gm)].map(
-    ([, language = '', mark = inRunbook ? 'cluster' : '', content = '']) => ({ file, language, mark, content }),
+    ([, language = '', mark = inRunbook && language === 'sh' ? 'cluster' : '', content = '']) => ({
+      file,
+      language,
+      mark,
+      content,
+    }),
   );
 }
 
