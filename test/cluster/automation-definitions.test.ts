@@ -262,7 +262,8 @@ describe('definitions of Automation and Channel in a real API server', () => {
         expect(items.map(({ apiVersion, spec }) => ({ apiVersion, spec }))).to.deep.equal([expected, expected]);
       }
 
-      // The one after drops v1beta1. The API server refuses that while resources may be stored in it.
+      // The one after drops v1beta1. The API server refuses that while resources may be stored in
+      // it.
       const early = await define({ ...version, name: 'v1', storage: true });
       expect(early.text).to.include('must remain in spec.versions until a storage migration');
       const ofKinds = clusterCommands('docs/operate/upgrade.md', 1).split('\n\n');

@@ -11,13 +11,16 @@ import { createRegistry } from '../../internal/kit/telemetry/metrics.ts';
 import { macKeyText } from '../../internal/ledger/mac.ts';
 import { getCheckpoint } from '../../internal/record/ledger.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
+import { CertificateFiles, createKeyPair } from '../support/certificate.ts';
+import { readToken, startConsole } from '../support/console.ts';
 import { commandsOf } from '../support/document-blocks.ts';
 import { anEvent } from '../support/events.ts';
 import { namesIn, temporaryFolder, withManifest } from '../support/export.ts';
+import { freePort } from '../support/free-port.ts';
 import { repository } from '../support/helm.ts';
 import { suiteLogin } from '../support/login.ts';
 import { answered, startKeeper } from '../support/owners.ts';
-import { storeEvents } from '../support/reading.ts';
+import { noon, storeEvents } from '../support/reading.ts';
 import { macKey, publicLogKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase } from '../support/store.ts';
 
@@ -66,15 +69,28 @@ describe('commands of documents, for somebody who has a record', () => {
   });
 
   it('verify the record by docs/prove/auditors.md', async () => {
-    await recordEvents(database.db, [anEvent(), anEvent()], withLeaves);
+    await recordEvents(database.db, [anEvent({ createdAt: noon }), anEvent({ createdAt: noon })], withLeaves);
     await seal(database.db);
+    const checkpoint = await getCheckpoint(database.db, 'acme');
     await using folder = await temporaryFolder();
+    // The log has the manifest of an export too.
+    const settings = { DATABASE_URL: database.url, LEDGER_MAC_KEY: macKeyText(macKey) };
+    await run(['admin export . --format parquet'], folder.path, settings);
+    await seal(database.db);
     await writeFile(join(folder.path, 'log.pub'), publicLogKey);
-    await writeFile(join(folder.path, 'kept'), (await getCheckpoint(database.db, 'acme'))?.note ?? '');
+    await writeFile(join(folder.path, 'kept'), checkpoint?.note ?? '');
+    await writeFile(join(folder.path, 'token'), readToken());
+    await using files = await CertificateFiles.create(await createKeyPair('console.example'));
+    const port = await freePort();
+    await using _console = await startConsole(database.url, { HTTPS_PORT: String(port), ...files.settings });
     const lines = commandsOf('docs/prove/auditors.md', 'record').map((block) =>
-      block.replace('postgres://auditor@db.example/runledger', database.url),
+      block
+        .replace('postgres://auditor@db.example/runledger', database.url)
+        .replace('/archive/organization=acme/day=2026-11-21', 'organization=acme/day=2026-11-20')
+        .replace('https://console.example/', `https://localhost:${port}/`),
     );
-    expect(await run(lines, folder.path)).to.match(/^Nothing was lost, added or changed: 2 events of acme /);
+    const said = await run(lines, folder.path, { NODE_EXTRA_CA_CERTS: files.settings.TLS_CERT_FILE });
+    expect(said.match(/^Nothing was lost, added or changed/gm), said).to.have.length(2);
   });
 });
 
