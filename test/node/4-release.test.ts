@@ -155,6 +155,16 @@ describe('a release in an OCI registry', function () {
     expect(pulled).to.include(`Successfully pulled image "${imageOf(own)}"`);
   });
 
+  it('is pushed to another registry by the documented lines, with the image that was signed', async () => {
+    const crane = await releaseTool('crane');
+    const other = `127.0.0.1:${registry.port}/other`;
+    const lines = clusterCommands('docs/operate/air-gap.md', 2).replaceAll('registry.internal', other);
+    const env = { ...process.env, PATH: `${dirname(crane)}:${process.env['PATH']}` };
+    await run('bash', ['-ec', lines], { cwd: filesOf(own), env });
+    const { stdout: digest } = await run(crane, ['digest', `${other}/runledger/runledger:${own}`]);
+    expect(digest.trim()).to.equal(digests.get(own));
+  });
+
   it('is upgraded to the next one at 500 events a second, and rolled back', async () => {
     await kubernetes.apply({
       apiVersion: 'runledger.dev/v1beta1',
@@ -212,7 +222,7 @@ describe('a release in an OCI registry', function () {
       await onNode(node, `${ctr} rm --sync $(${ctr} ls | grep ${digests.get(own)} | cut -d ' ' -f 1)`);
       await onNode(node, `cd ${bundle}\n${clusterCommands('docs/operate/air-gap.md', 1)}`);
     }
-    const notes = await kubernetes.shell(`cd ${bundle}\n${clusterCommands('docs/operate/air-gap.md', 2)}`);
+    const notes = await kubernetes.shell(`cd ${bundle}\n${clusterCommands('docs/operate/air-gap.md', 3)}`);
     const receipt = await kubernetes.shell((await stepsOf(notes)).slice(0, 3).join('\n'));
     expect(receipt).to.include('"type_of_event":"START"');
     await allRun(own);
