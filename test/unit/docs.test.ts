@@ -45,11 +45,11 @@ describe('documents', () => {
     const calls = tests.flatMap((file) => [
       ...readFileSync(join(root, file), 'utf8').matchAll(/\bclusterCommands\('([^']+)'(?:, (\d))?\)/g),
     ]);
-    const run = calls.map(([, page, place]) => (place === undefined ? page : `${page} ${place}`));
+    const run = new Set(calls.map(([, page, place]) => (place === undefined ? page : `${page} ${place}`)));
     const inCluster = documentBlocks().filter(({ mark }) => mark === 'cluster');
     const left = [...Map.groupBy(inCluster, ({ file }) => file)].flatMap(([page, blocks]) => {
-      const isRun = run.includes(page) || runbooksWithCommands().some((alert) => page.endsWith(`/${alert}.md`));
-      return isRun ? [] : blocks.map((_, place) => `${page} ${place}`).filter((block) => !run.includes(block));
+      const isRun = run.has(page) || runbooksWithCommands().some((alert) => page.endsWith(`/${alert}.md`));
+      return isRun ? [] : blocks.map((_, place) => `${page} ${place}`).filter((block) => !run.has(block));
     });
     expect(left).to.deep.equal([]);
   });
