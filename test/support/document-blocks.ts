@@ -22,7 +22,7 @@ export const marks: Readonly<Record<string, string>> = {
   release: 'needs a release in a registry: test/command/release.test.ts verifies one',
   example: 'has names, servers and files that only its reader has',
   install: 'changes the machine: test/command/tools.test.ts does the same',
-  ledger: 'needs a log that began with `make run`, and changes an export by hand',
+  ledger: 'needs a log that began with `make run`: test/e2e/make-run-login.test.ts runs it',
 };
 
 /** The fenced blocks of README.md and docs, in order. */
