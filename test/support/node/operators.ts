@@ -26,8 +26,7 @@ interface PostgresCluster {
 /** Of the first instance an empty cluster, of any other a copy of it that follows it. */
 const instance = `
 set -eu
-export PATH=/usr/lib/postgresql/17/bin:$PATH PGDATA=/data/pgdata PGHOST=/tmp HOME=/data
-mkdir -p ~/.postgresql && cp /certificates/ca.crt ~/.postgresql/root.crt
+export PATH=/usr/lib/postgresql/17/bin:$PATH PGDATA=/data/pgdata PGHOST=/tmp
 if [ "$HOSTNAME" = "$CLUSTER-1" ]; then
   initdb --username postgres --encoding UTF8 --locale C.UTF-8 > /dev/null
   printf 'hostssl %s all all scram-sha-256\\n' all replication >> "$PGDATA/pg_hba.conf"
