@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
+import { clusterCommands } from '../support/document-blocks.ts';
 import { established } from '../support/cluster/optional-apis.ts';
 import { Release } from '../support/cluster/release.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
@@ -217,63 +218,68 @@ describe('definitions of Automation and Channel in a real API server', () => {
     await rm(older, { recursive: true });
   });
 
-  it('move to a next version of the resource by the documented lines, and lose nothing on the way', async () => {
-    const { admin } = sharedCluster();
-    // A copy in a group of its own: a stored version cannot be taken back.
-    const group = `next-${randomBytes(4).toString('hex')}.runledger.dev`;
-    const rendered = await render(['--show-only', 'templates/crds/automations.yaml']);
-    const shipped = objectOf(rendered, 'CustomResourceDefinition', 'automations.runledger.dev');
-    const [version] = (shipped['spec'] as { versions: Record<string, unknown>[] }).versions;
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/automations.${group}`;
-    const define = (...versions: object[]): Promise<{ status: number; text: string }> =>
-      admin.call('PATCH', path, { spec: { versions } });
-    const spec = { ...(shipped['spec'] as object), group };
-    await admin.must('POST', dirname(path), { ...shipped, metadata: { name: `automations.${group}` }, spec });
-    await established(admin, `automations.${group}`);
-    const at = (served: string): string => `/apis/${group}/${served}/namespaces/${namespace}/automations`;
-    const declared = { ...suspended, tags: ['night'], expect: { every: '1h', failures: { count: 3, within: '6h' } } };
-    const make = (served: string, name: string): Promise<unknown> =>
-      admin.must('POST', at(served), {
-        apiVersion: `${group}/${served}`,
-        kind: 'Automation',
-        metadata: { name },
-        spec: declared,
-      });
-    /** Once the API server has opened the storage of its new versions, which 429 tells. */
-    const listed = (served: string): Promise<{ apiVersion: string; spec: object }[]> =>
-      until(`${served} is served`, async () => {
-        const { status, body } = await admin.call('GET', at(served));
-        return status === 200 ? (body['items'] as { apiVersion: string; spec: object }[]) : undefined;
-      });
-    await make('v1beta1', 'older');
+  for (const [kind, declared] of [
+    ['Automation', { ...suspended, tags: ['night'], expect: { every: '1h', failures: { count: 3, within: '6h' } } }],
+    ['Channel', { type: 'webhook', url: 'https://acme.example/hook', secretRef }],
+  ] as const) {
+    it(`move to a next version of ${kind} by the documented lines, and lose nothing on the way`, async () => {
+      const { admin } = sharedCluster();
+      const plural = `${kind.toLowerCase()}s`;
+      // A copy in a group of its own: a stored version cannot be taken back.
+      const group = `next-${randomBytes(4).toString('hex')}.runledger.dev`;
+      const rendered = await render(['--show-only', `templates/crds/${plural}.yaml`]);
+      const shipped = objectOf(rendered, 'CustomResourceDefinition', `${plural}.runledger.dev`);
+      const [version] = (shipped['spec'] as { versions: Record<string, unknown>[] }).versions;
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`;
+      const define = (...versions: object[]): Promise<{ status: number; text: string }> =>
+        admin.call('PATCH', path, { spec: { versions } });
+      const spec = { ...(shipped['spec'] as object), group };
+      await admin.must('POST', dirname(path), { ...shipped, metadata: { name: `${plural}.${group}` }, spec });
+      await established(admin, `${plural}.${group}`);
+      const at = (served: string): string => `/apis/${group}/${served}/namespaces/${namespace}/${plural}`;
+      const make = (served: string, name: string): Promise<unknown> =>
+        admin.must('POST', at(served), {
+          apiVersion: `${group}/${served}`,
+          kind,
+          metadata: { name },
+          spec: declared,
+        });
+      /** Once the API server has opened the storage of its new versions, which 429 tells. */
+      const listed = (served: string): Promise<{ apiVersion: string; spec: object }[]> =>
+        until(`${served} is served`, async () => {
+          const { status, body } = await admin.call('GET', at(served));
+          return status === 200 ? (body['items'] as { apiVersion: string; spec: object }[]) : undefined;
+        });
+      await make('v1beta1', 'older');
 
-    // The next release stores v1, and still serves v1beta1: to controllers of this one, too.
-    await define({ ...version, name: 'v1', storage: true }, { ...version, storage: false });
-    await listed('v1');
-    await make('v1', 'newer');
-    for (const served of ['v1beta1', 'v1']) {
-      const items = await listed(served);
-      const expected = { apiVersion: `${group}/${served}`, spec: declared };
-      expect(items.map(({ apiVersion, spec }) => ({ apiVersion, spec }))).to.deep.equal([expected, expected]);
-    }
+      // The next release stores v1, and still serves v1beta1: to controllers of this one, too.
+      await define({ ...version, name: 'v1', storage: true }, { ...version, storage: false });
+      await listed('v1');
+      await make('v1', 'newer');
+      for (const served of ['v1beta1', 'v1']) {
+        const items = await listed(served);
+        const expected = { apiVersion: `${group}/${served}`, spec: declared };
+        expect(items.map(({ apiVersion, spec }) => ({ apiVersion, spec }))).to.deep.equal([expected, expected]);
+      }
 
-    // The one after drops v1beta1. The API server refuses that while resources may be stored in it.
-    const early = await define({ ...version, name: 'v1', storage: true });
-    expect(early.text).to.include('must remain in spec.versions until a storage migration');
-    const page = await readFile(join(repository, 'docs/operate/upgrade.md'), 'utf8');
-    const [, lines = ''] = /```sh cluster\n(kubectl get automations[^`]*)```/.exec(page) ?? [];
-    const [automations = ''] = lines.split('\n\n');
-    await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', automations.replaceAll('runledger.dev', group)], {
-      env: {
-        ...process.env,
-        KUBECONFIG: release.kubeconfig,
-        PATH: `${dirname(await findKubectl())}:${process.env['PATH']}`,
-      },
+      // The one after drops v1beta1. The API server refuses that while resources may be stored in
+      // it.
+      const early = await define({ ...version, name: 'v1', storage: true });
+      expect(early.text).to.include('must remain in spec.versions until a storage migration');
+      const ofKinds = clusterCommands('docs/operate/upgrade.md', 1).split('\n\n');
+      const lines = ofKinds.find((of) => of.includes(plural)) ?? '';
+      await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', lines.replaceAll('runledger.dev', group)], {
+        env: {
+          ...process.env,
+          KUBECONFIG: release.kubeconfig,
+          PATH: `${dirname(await findKubectl())}:${process.env['PATH']}`,
+        },
+      });
+      expect((await define({ ...version, name: 'v1', storage: true })).status).to.equal(200);
+      expect((await listed('v1')).map(({ spec }) => spec)).to.deep.equal([declared, declared]);
+      await admin.must('DELETE', path);
     });
-    expect((await define({ ...version, name: 'v1', storage: true })).status).to.equal(200);
-    expect((await listed('v1')).map(({ spec }) => spec)).to.deep.equal([declared, declared]);
-    await admin.must('DELETE', path);
-  });
+  }
 
   it('are left out with crds.install=false', async () => {
     await release.install('--set', 'crds.install=false');

@@ -2,6 +2,7 @@ import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { commandsOf } from '../support/document-blocks.ts';
 import { automation, outcomeOf, runledger, type Outcome } from '../support/exec.ts';
 import { token } from '../support/pipeline.ts';
 import { suiteExec } from '../support/suite-exec.ts';
@@ -96,6 +97,19 @@ describe('examples of jobs that report themselves', () => {
       expect(found.stderr).to.match(/not reported: START: .*\n(.*\n)*not reported: END: /);
     });
   }
+
+  it('docs/report/runledger-command.md: its commands in order report a run with events', async () => {
+    await chmod(join(folder, 'token'), 0o600);
+    const [configure = '', exec = '', inside = '', flush = ''] = commandsOf(
+      'docs/report/runledger-command.md',
+      'command',
+    );
+    await executable('backup', `#!/bin/sh -e\n${inside}`);
+    const script = onThisMachine([configure, exec, flush].join('\n'));
+    const found = await outcomeOf(['bash', '-ec', script], withoutSettings());
+    expect(found.code, `${found.stdout}${found.stderr}`).to.equal(0);
+    expect(await kinds()).to.equal('START WARNING ERROR END');
+  });
 
   it('curl.sh reports single events, and fails if it cannot', async () => {
     const report = (...args: string[]): Promise<Outcome> =>

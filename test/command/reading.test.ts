@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CertificateFiles, createKeyPair } from '../support/certificate.ts';
 import { readToken, startConsole, type RunningConsole } from '../support/console.ts';
+import { commandsOf } from '../support/document-blocks.ts';
 import { automation, environmentWith, outcomeOf, runledger, type Outcome } from '../support/exec.ts';
 import { freePort } from '../support/free-port.ts';
 import { declare } from '../support/notify/expectations.ts';
@@ -56,6 +60,21 @@ describe('runledger events, executions and tail', () => {
     expect(executions.stdout).to.match(/^2026-11-20T12:00:00\.000Z {2}failed .* run 1\n$/);
     const events = await run(['events', '--kind', 'ERROR']);
     expect(events.stdout).to.match(/ERROR .* run 1 {2}SMTP-421.*\n {4}line 1\n {4}line 2\n$/);
+  });
+
+  it('answers the commands of docs/read/api.md', async () => {
+    const { RUNLEDGER_CONSOLE_URL: address = '', RUNLEDGER_READ_TOKEN: _, PATH, ...rest } = env;
+    const HOME = await mkdtemp(join(tmpdir(), 'runledger-reading-'));
+    await writeFile(join(HOME, 'read-token'), readToken(), { mode: 0o600 });
+    const automationId = randomUUID();
+    await declare(database.db, { automationId, name: 'invoices', displayName: 'Nightly invoices' });
+    await storeEvents(database.db, { automationId, executionId: 'tonight', kind: 'ERROR', createdAt: Date.now() });
+    const script = commandsOf('docs/read/api.md', 'command').join('\n');
+    const own = { ...rest, HOME, PATH: `${dirname(runledger()[0] ?? '')}:${PATH}` };
+    const found = await outcomeOf(['bash', '-ec', script.replace('https://record.example.com', address)], own);
+    expect(found).to.include({ code: 0, stderr: '' });
+    expect(found.stdout).to.match(/ failed .* tonight\b.*\n[^]* ERROR .* tonight\b/);
+    await rm(HOME, { recursive: true });
   });
 
   it('lists JSON, one line for each, page after page', async () => {

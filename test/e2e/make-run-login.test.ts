@@ -1,9 +1,14 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { digestOf } from '../../internal/cluster/tokens/token-entry.ts';
 import { Browser } from '../support/browser.ts';
+import { commandsOf } from '../support/document-blocks.ts';
+import { DocumentShell } from '../support/document-shell.ts';
+import { repository } from '../support/helm.ts';
 import { formOf, shownToken } from '../support/owners.ts';
 import { MakeRun } from '../support/make-run.ts';
 import { until } from '../support/until.ts';
@@ -20,7 +25,7 @@ describe('the link of make run, and make demo', function suite() {
   const link = (): URL => new URL(/https:\S+\/once\/\S+/.exec(run.output.join('\n'))?.[0] ?? '');
 
   it('logs in to the console once, as an owner who makes and revokes tokens, and shows what make demo sent', async () => {
-    await run.start();
+    await run.start(await ledgerOf(run.folder));
     const first = link();
     expect(first.origin).to.equal(`https://localhost:${run.ports.console}`);
     const reader = await run.reader();
@@ -69,6 +74,14 @@ describe('the link of make run, and make demo', function suite() {
       const output = demo.output.join('\n');
       expect(output).to.include('The record holds just what was sent.');
       for (const verdict of ['missing', 'overrunning', 'failing']) expect(output).to.match(new RegExp(` ${verdict} `));
+
+      const shell = await DocumentShell.open(run);
+      const check = commandsOf('docs/prove/auditors.md', 'ledger').join('\n');
+      // The demo has been played. Both checks fail, the first while events wait for a checkpoint.
+      const script = `set +e; make() { :; }; cp .data/log.pub .\n${check}`;
+      const said = (await shell.run(`${script}\necho "exit $?"`)).join('\n');
+      expect(said).to.match(/^Something was lost, added or changed: 1 finding\.$[^]*^exit 1$/m);
+      await shell.close();
       await run.interrupt();
 
       await run.start();
@@ -81,3 +94,15 @@ describe('the link of make run, and make demo', function suite() {
     }
   });
 });
+
+/** The settings with which docs/prove/auditors.md starts `make run`, whose keys are in a folder. */
+async function ledgerOf(cwd: string): Promise<Record<string, string>> {
+  const commands = `
+    npm() { :; }
+    node() { shift; "${process.execPath}" "${repository}/cmd/admin/main.ts" "$@"; }
+    make() { printf '%s %s' "$LEDGER_KEY_FILE" "$LEDGER_DIGESTS"; }`;
+  const script = [commands, ...commandsOf('docs/prove/auditors.md', 'server')].join('\n');
+  const { stdout } = await promisify(execFile)('bash', ['-ec', script], { cwd });
+  const [file = '', LEDGER_DIGESTS = ''] = stdout.split(' ');
+  return { LEDGER_KEY_FILE: join(cwd, file), LEDGER_DIGESTS };
+}

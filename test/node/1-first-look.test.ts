@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { clusterCommands } from '../support/document-blocks.ts';
 import { connectionsFrom } from '../support/node/connections.ts';
 import { installation, stepsOf } from '../support/node/first-steps.ts';
 import type { Kubernetes } from '../support/node/kubernetes.ts';
@@ -34,7 +35,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
 
   it('answers 201 within 90 s, by the steps that its notes print', async () => {
     const began = performance.now();
-    steps = await stepsOf(await kubernetes.shell(await installation('charts/runledger')));
+    steps = await stepsOf(await kubernetes.shell(installation('charts/runledger')));
     const [wait = '', readTokens = '', register = '', readExecution = ''] = steps;
     const receipt = await kubernetes.shell([wait, readTokens, register].join('\n'));
     expect(receipt).to.include('"type_of_event":"START"');
@@ -243,7 +244,8 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     const [, readTokens = '', register = ''] = steps;
     const receipt = await kubernetes.shell(`${readTokens}\n${register.replace('"first"', '"kept"')}`);
     expect(receipt).to.include('"execution_id":"kept"');
-    await kubernetes.helm('uninstall', 'runledger', '--namespace', 'runledger', '--wait');
+    await kubernetes.shell(clusterCommands('docs/operate/upgrade.md', 2));
+    await kubernetes.shell(clusterCommands('docs/operate/upgrade.md', 3));
     const left = await until(
       'all pods have stopped',
       async () => {

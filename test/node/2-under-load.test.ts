@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { clusterCommands } from '../support/document-blocks.ts';
 import { eventBody } from '../support/events.ts';
 import { keepAfterEnd } from '../support/node/endings.ts';
 import { capturedJobs, jobsNamespace } from '../support/node/jobs.ts';
@@ -28,6 +29,9 @@ describe('a release behind a Gateway, under load over TLS', () => {
     const image = (of: string): Promise<string> =>
       kubectl('get', of, '-o', 'jsonpath={.spec.template.spec.containers[0].image}');
     const [redis = ''] = servers;
+    await kubernetes.kubectl('create', 'namespace', jobsNamespace);
+    const capture = clusterCommands('docs/report/kubernetes-jobs.md');
+    await kubernetes.shell(capture.replaceAll(/acme(-automations)?/g, jobsNamespace));
     await kubernetes.apply(...(await capturedJobs(await image(ingest), await image(redis), release.reporting)));
   });
 

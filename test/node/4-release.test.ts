@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { documentBlocks } from '../support/document-blocks.ts';
+import { clusterCommands } from '../support/document-blocks.ts';
 import { repository } from '../support/helm.ts';
 import { installation, stepsOf } from '../support/node/first-steps.ts';
 import type { Kubernetes } from '../support/node/kubernetes.ts';
@@ -143,7 +143,9 @@ describe('a release in an OCI registry', function () {
     expect(provenance).to.include(commit.trim());
 
     const chart = `oci://${registry.owner}/charts/runledger --version ${own}`;
-    const line = (await installation(chart)).replaceAll(/--set \S+/g, '').replaceAll(/\\\s+/g, ' ');
+    const line = installation(chart)
+      .replaceAll(/--set \S+/g, '')
+      .replaceAll(/\\\s+/g, ' ');
     release = await LoadedRelease.install(kubernetes, async (values) => {
       await copyFile(values, join(work, 'values.yaml'));
       await shell(`${line} -f values.yaml --plain-http --wait --timeout 180s`);
@@ -151,6 +153,16 @@ describe('a release in an OCI registry', function () {
     await allRun(own);
     const pulled = await kubernetes.kubectl('events', '--namespace', namespace, '--types=Normal');
     expect(pulled).to.include(`Successfully pulled image "${imageOf(own)}"`);
+  });
+
+  it('is pushed to another registry by the documented lines, with the image that was signed', async () => {
+    const crane = await releaseTool('crane');
+    const other = `127.0.0.1:${registry.port}/other`;
+    const lines = clusterCommands('docs/operate/air-gap.md', 2).replaceAll('registry.internal', other);
+    const env = { ...process.env, PATH: `${dirname(crane)}:${process.env['PATH']}` };
+    await run('bash', ['-ec', lines], { cwd: filesOf(own), env });
+    const { stdout: digest } = await run(crane, ['digest', `${other}/runledger/runledger:${own}`]);
+    expect(digest.trim()).to.equal(digests.get(own));
   });
 
   it('is upgraded to the next one at 500 events a second, and rolled back', async () => {
@@ -166,7 +178,7 @@ describe('a release in an OCI registry', function () {
       return (await kubernetes.api.call('GET', path)).status;
     };
     await registry.verify(next, filesOf(next));
-    const upgrade = (await registry.documented('docs/operate/upgrade.md', 'cluster', next)).split('\n')[0];
+    const upgrade = (await registry.named(clusterCommands('docs/operate/upgrade.md', 0), next)).trim();
     const upgraded = await release.underLoad(
       () => shell(`${upgrade} --set config.storedBy=next --plain-http --wait --timeout 180s`),
       { rate: 500 },
@@ -199,20 +211,18 @@ describe('a release in an OCI registry', function () {
   it('is installed from its bundle where no node has a way out', async () => {
     await uninstall();
     await registry.stop();
-    const lines = documentBlocks().filter(({ file, mark }) => file.endsWith('/air-gap.md') && mark === 'cluster');
-    const [unpack = '', importImages = '', install = ''] = lines.map(({ content }) => content);
     const bundle = join(work, 'bundle');
     await mkdir(bundle);
     await copyFile(join(filesOf(own), `runledger-${own}-bundle.tar`), join(bundle, `runledger-${own}-bundle.tar`));
-    await kubernetes.shell(`cd ${bundle}\n${unpack}`);
+    await kubernetes.shell(`cd ${bundle}\n${clusterCommands('docs/operate/air-gap.md', 0)}`);
     for (const node of nodes) {
       const outside = await onNode(node, 'timeout 10 bash -c ": < /dev/tcp/1.1.1.1/443"').catch(String);
       expect(outside).to.include('Network is unreachable');
       const ctr = 'ctr --namespace k8s.io images';
       await onNode(node, `${ctr} rm --sync $(${ctr} ls | grep ${digests.get(own)} | cut -d ' ' -f 1)`);
-      await onNode(node, `cd ${bundle}\n${importImages}`);
+      await onNode(node, `cd ${bundle}\n${clusterCommands('docs/operate/air-gap.md', 1)}`);
     }
-    const notes = await kubernetes.shell(`cd ${bundle}\n${install}`);
+    const notes = await kubernetes.shell(`cd ${bundle}\n${clusterCommands('docs/operate/air-gap.md', 3)}`);
     const receipt = await kubernetes.shell((await stepsOf(notes)).slice(0, 3).join('\n'));
     expect(receipt).to.include('"type_of_event":"START"');
     await allRun(own);

@@ -7,7 +7,8 @@ import { ApiClient } from '../support/api-client.ts';
 import { Browser } from '../support/browser.ts';
 import { createKeyPair, type KeyPair } from '../support/certificate.ts';
 import { installOptionalApis } from '../support/cluster/optional-apis.ts';
-import { documentBlocks } from '../support/document-blocks.ts';
+import { clusterCommands } from '../support/document-blocks.ts';
+import { eventBody } from '../support/events.ts';
 import { chart, repository } from '../support/helm.ts';
 import { connectionsFrom } from '../support/node/connections.ts';
 import { stepsOf } from '../support/node/first-steps.ts';
@@ -78,6 +79,13 @@ describe('the worked example for production, on real nodes', () => {
     return kubernetes.shell([`cd ${folder}`, curl, ...commands].join('\n'));
   };
 
+  const clientOf = (host: keyof typeof hosts, token?: string): ApiClient =>
+    new ApiClient(
+      `https://${kubernetes.addressOf('n2')}`,
+      { host: hosts[host], ...(token !== undefined && { token }) },
+      { ca: certificate.cert },
+    );
+
   it('has objects that the API server and the definitions of the operators accept', async () => {
     const [namespace = '', secret = '', objects = ''] = installation;
     expect(objects).to.include('postgres.yaml');
@@ -120,11 +128,7 @@ describe('the worked example for production, on real nodes', () => {
   });
 
   it('lets people log in with the read token, and shows them the execution', async () => {
-    const client = new ApiClient(
-      `https://${kubernetes.addressOf('n2')}`,
-      { host: hosts.record },
-      { ca: certificate.cert },
-    );
+    const client = clientOf('record');
     const browser = new Browser(client);
     const login = await browser.post('/login', { token: readToken });
     expect(login.status, login.body).to.equal(303);
@@ -132,21 +136,13 @@ describe('the worked example for production, on real nodes', () => {
     client.close();
   });
 
+  /** Runs a statement in an instance of Postgres, as its administrator. */
+  const ask = (instance: string, sql: string, database = 'postgres'): Promise<string> => {
+    const psql = ['psql', '-h', '/tmp', '-U', 'postgres', '-d', database, '-Atc', sql];
+    return kubernetes.kubectl('exec', '--namespace=runledger', instance, '--', ...psql);
+  };
+
   it('connects to Postgres by TLS, and reads from a replica as a role that sees one organization', async () => {
-    const ask = (instance: string, sql: string): Promise<string> =>
-      kubernetes.kubectl(
-        'exec',
-        '--namespace=runledger',
-        instance,
-        '--',
-        'psql',
-        '-h',
-        '/tmp',
-        '-U',
-        'postgres',
-        '-Atc',
-        sql,
-      );
     const clients = `select distinct application_name, ssl from pg_stat_activity
       join pg_stat_ssl using (pid) where usename = 'runledger' order by 1`;
     expect(await ask('runledger-db-2', clients)).to.equal('runledger-console|t\n');
@@ -168,15 +164,8 @@ describe('the worked example for production, on real nodes', () => {
     expect(await run(installation.at(-1) ?? '')).to.match(/^Phase: +Succeeded$/m);
   });
 
-  /** The commands of a page that need a cluster, in order. */
-  const commandsOf = (page: string): string => {
-    const blocks = documentBlocks().filter(({ file, mark }) => file === page && mark === 'cluster');
-    expect(blocks, page).not.to.have.length(0);
-    return blocks.map(({ content }) => content).join('\n');
-  };
-
   it('issues, rotates and revokes a token by the commands of docs/operate/tokens.md', async () => {
-    await run(commandsOf('docs/operate/tokens.md').replaceAll('acme', 'globex'));
+    await run(clusterCommands('docs/operate/tokens.md').replaceAll('acme', 'globex'));
     const statusOf = async (file: string): Promise<string> =>
       run(`curl -s -o /dev/null -w '%{http_code}' https://${hosts.events}/v1/ping/ -H "token: $(cat ${file})"`);
     await until('the new token is known', async () => (await statusOf('globex.new-token')) === '200', 30_000, 250);
@@ -184,7 +173,7 @@ describe('the worked example for production, on real nodes', () => {
   });
 
   it('declares automations by the commands of docs/watch/expect.md, and may read the Secrets of their channels', async () => {
-    const printed = await run(commandsOf('docs/watch/expect.md'), declarations);
+    const printed = await run(clusterCommands('docs/watch/expect.md'), declarations);
     expect(printed).to.match(/^acme-automations +nightly-invoices /m);
     for (const name of ['billing-chat', 'incidents-channel']) {
       const right = ['auth', 'can-i', 'get', `secret/${name}`, '--namespace=acme-automations'];
@@ -194,11 +183,7 @@ describe('the worked example for production, on real nodes', () => {
   });
 
   it('tells Alertmanager of a run that fails, as its automation declares', async () => {
-    const caller = new ApiClient(
-      `https://${kubernetes.addressOf('n2')}`,
-      { host: hosts.events, token: writeToken },
-      { ca: certificate.cert },
-    );
+    const caller = clientOf('events', writeToken);
     const { status } = await caller.register({
       automation_id: '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11',
       execution_id: 'night',
@@ -257,6 +242,50 @@ describe('the worked example for production, on real nodes', () => {
     });
     await kubernetes.kubectl('delete', 'pod', 'stranger', '--now');
     expect(reached).to.deep.equal({ ingest: false, console: false, metrics: false });
+  });
+
+  it('has copies of its Secret and authorities by the commands of docs/operate/secrets.md', async () => {
+    const copy = clusterCommands('docs/operate/secrets.md', 0)
+      .replaceAll('-n runledger', '-n copies')
+      .replaceAll('-n databases', '-n runledger');
+    await run('kubectl create namespace copies', 'mkdir copies', 'cp ca.crt copies/redis-ca.crt', 'cd copies', copy);
+    const dataOf = (of: string, namespace: string): Promise<string> =>
+      kubernetes.kubectl('get', of, '--namespace', namespace, '-o', 'go-template={{.data}}');
+    const secret = 'secret/runledger-db-app';
+    expect(await dataOf(secret, 'copies')).to.equal(await dataOf(secret, 'runledger'));
+    expect((await dataOf('configmap/runledger-ca', 'copies')).match(/BEGIN CERTIFICATE/g)).to.have.length(2);
+  });
+
+  it('turns the proof on by the commands of docs/prove/log.md', async () => {
+    // What a move needs: another database, and before Postgres 16 a superuser.
+    await ask('runledger-db-1', 'create database eu owner runledger');
+    await ask('runledger-db-1', 'alter role runledger superuser');
+    const template = 'go-template={{.data.uri | base64decode}}';
+    const uri = await run(`kubectl -n runledger get secret runledger-db-app -o '${template}'`);
+    await kubernetes.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'runledger-eu-app', namespace: 'runledger' },
+      stringData: { uri: uri.replace(/runledger$/, 'eu') },
+    });
+    const turnOn = clusterCommands('docs/prove/log.md')
+      .trim()
+      .replace(/oci:\S+ --version \S+/, chart);
+    await run(`${turnOn} --set otherPostgresql.eu.urlSecret.name=runledger-eu-app --wait --timeout 240s`);
+    const [caller, reader] = [clientOf('events', writeToken), clientOf('record', readToken)];
+    const { status, headers } = await caller.register(eventBody());
+    expect(status).to.equal(201);
+    const path = `/v1/log/proof/${String(headers['receipt-id'])}`;
+    await until('the console proves the event', async () => (await reader.send({ path })).status === 200, 60_000, 500);
+    caller.close();
+    reader.close();
+  });
+
+  it('moves an organization by the commands of docs/operate/move-an-organization.md', async () => {
+    await run(clusterCommands('docs/operate/move-an-organization.md'));
+    const stored = "select count(*) > 0 from events where organization = 'acme'";
+    expect(await ask('runledger-db-1', stored, 'eu')).to.equal('t\n');
+    expect(await ask('runledger-db-1', stored, 'runledger')).to.equal('f\n');
   });
 });
 

@@ -16,11 +16,13 @@ export const marks: Readonly<Record<string, string>> = {
   server: 'starts `make run`, which the tests have started',
   demo: 'takes minutes: test/e2e/make-run-login.test.ts runs it',
   endless: 'does not end',
-  cluster: 'needs a cluster: test/node and test/cluster install and use the chart',
+  command: 'needs the command `runledger`: test/command runs it',
+  cluster: 'needs a cluster: a test in test/node or test/cluster runs it by `clusterCommands`',
+  record: 'needs a record or tokens of its own: test/integration/documents.test.ts runs it',
   release: 'needs a release in a registry: test/command/release.test.ts verifies one',
   example: 'has names, servers and files that only its reader has',
   install: 'changes the machine: test/command/tools.test.ts does the same',
-  ledger: 'needs a log that began with `make run`, and changes an export by hand',
+  ledger: 'needs a log that began with `make run`: test/e2e/make-run-login.test.ts runs it',
 };
 
 /** The fenced blocks of README.md and docs, in order. */
@@ -33,8 +35,34 @@ export function documentBlocks(): Block[] {
 export function blocksOf(file: string, text: string): Block[] {
   const inRunbook = file.includes('/runbooks/');
   return [...text.matchAll(/^ *```(\w*)(?: (\w+))?\n([^]*?)^ *```$/gm)].map(
-    ([, language = '', mark = inRunbook ? 'cluster' : '', content = '']) => ({ file, language, mark, content }),
+    ([, language = '', mark = inRunbook && language === 'sh' ? 'cluster' : '', content = '']) => ({
+      file,
+      language,
+      mark,
+      content,
+    }),
   );
+}
+
+/** The shell of a page's blocks with a mark, in order. @throws when there is none. */
+export function commandsOf(page: string, mark: string): string[] {
+  const blocks = documentBlocks().filter((block) => block.file === page && block.mark === mark);
+  if (blocks.length === 0) throw new Error(`${page} has no shell with the mark ${mark}`);
+  return blocks.map(({ content }) => content);
+}
+
+/** The shell of a page for whoever has a cluster: of its block at a place, or of all in order. */
+export function clusterCommands(page: string, place?: number): string {
+  const blocks = commandsOf(page, 'cluster');
+  const chosen = place === undefined ? blocks : blocks.slice(place, place + 1);
+  if (chosen.length === 0) throw new Error(`${page} has too few blocks`);
+  return chosen.join('\n');
+}
+
+/** The runbooks with commands, by the names of their alerts. */
+export function runbooksWithCommands(): string[] {
+  const inCluster = documentBlocks().filter(({ mark }) => mark === 'cluster');
+  return [...new Set(inCluster.flatMap(({ file }) => /\/runbooks\/(\w+)\.md$/.exec(file)?.[1] ?? []))];
 }
 
 /**

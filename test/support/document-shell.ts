@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child } from './child.ts';
@@ -13,7 +13,7 @@ const cloned = ['cmd', 'internal', 'deploy', 'charts', 'node_modules', 'package.
 
 /**
  * The shell of somebody who follows a page: in a fresh clone beside a running `make run`, whose
- * ports stand for the documented ones.
+ * ports stand for the documented ones. `TOKEN` is the demo token, and an answer of 4xx fails.
  */
 export class DocumentShell {
   readonly #run: MakeRun;
@@ -21,18 +21,24 @@ export class DocumentShell {
   readonly #child: Child;
   #blocks = 0;
 
-  private constructor(run: MakeRun, folder: string) {
+  private constructor(run: MakeRun, folder: string, token: string) {
     this.#run = run;
     this.#folder = folder;
-    const env = { ...run.environment, PATH: `${root}/node_modules/.bin:${process.env['PATH'] ?? ''}` };
+    const env = {
+      ...run.environment,
+      PATH: `${root}/node_modules/.bin:${process.env['PATH'] ?? ''}`,
+      TOKEN: token,
+      CURL_CA_BUNDLE: join(run.folder, 'tls/cert.pem'),
+    };
     this.#child = new Child('bash', ['-e'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child.process.stdin?.write('curl() { command curl --fail-with-body "$@"; }\n');
   }
 
   static async open(run: MakeRun): Promise<DocumentShell> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-documents-'));
     await Promise.all(cloned.map((name) => symlink(join(root, name), join(folder, name))));
     await symlink(run.folder, join(folder, '.data'));
-    return new DocumentShell(run, folder);
+    return new DocumentShell(run, folder, (await readFile(join(run.folder, 'demo-token'), 'utf8')).trim());
   }
 
   /**
@@ -44,6 +50,7 @@ export class DocumentShell {
     const done = `end of block ${(this.#blocks += 1)}`;
     const before = this.#child.output.length;
     const script = content
+      .replaceAll('runledger.example.com', 'localhost:8443')
       .replaceAll('localhost:8443', `localhost:${ports.https}`)
       .replaceAll('localhost:8444', `localhost:${ports.console}`)
       .replaceAll('localhost:9090', `localhost:${ports.ops}`);

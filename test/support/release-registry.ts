@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Child } from './child.ts';
-import { documentBlocks } from './document-blocks.ts';
+import { commandsOf } from './document-blocks.ts';
 import { freePort } from './free-port.ts';
 import { findHelm } from './helm-binaries.ts';
 import { repository } from './helm.ts';
@@ -64,19 +64,16 @@ export class ReleaseRegistry {
   /** What docs/operate/verify-a-release.md prints of a release, beside its files. */
   async verify(version: string, files: string, key = 'own'): Promise<string> {
     const identity = `--key=${join(this.#folder, key)}.pub --insecure-ignore-tlog=true`;
-    const lines = await this.documented('docs/operate/verify-a-release.md', 'release', version);
-    const script = lines.replace(/IDENTITY=".*"/, `IDENTITY="${identity}"`);
+    const lines = commandsOf('docs/operate/verify-a-release.md', 'release').join('\n');
+    const named = await this.named(lines, version);
+    const script = named.replace(/IDENTITY=".*"/, `IDENTITY="${identity}"`);
     const options = { env: this.#environment, cwd: files, maxBuffer: 64 * 1024 * 1024 };
     return (await run('bash', ['-ec', script], options)).stdout;
   }
 
-  /** The shell of a page's blocks that have a mark, about a version in this registry. */
-  async documented(page: string, mark: string, version: string): Promise<string> {
-    const own = await ownVersion();
-    return documentBlocks()
-      .filter((block) => block.file === page && block.mark === mark)
-      .map(({ content }) => content.replaceAll('ghcr.io/runledger', this.owner).replaceAll(own, version))
-      .join('\n');
+  /** Documented shell, about a version in this registry. */
+  async named(shell: string, version: string): Promise<string> {
+    return shell.replaceAll('ghcr.io/runledger', this.owner).replaceAll(await ownVersion(), version);
   }
 
   async stop(): Promise<void> {

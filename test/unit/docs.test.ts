@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { requestFields } from '../../internal/event/schema.ts';
 import { settings } from '../../internal/config/settings.ts';
-import { documentBlocks, marks, runnablePages } from '../support/document-blocks.ts';
+import { documentBlocks, marks, runbooksWithCommands, runnablePages } from '../support/document-blocks.ts';
 import { generatedFiles, generatedParts, withPart } from '../support/docs.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -37,6 +38,28 @@ describe('documents', () => {
       'docs/report/events.md',
       'docs/read/api.md',
     ]);
+  });
+
+  it('have no shell block for a cluster that no test of one runs', () => {
+    const tests = globSync('test/{node,cluster,support/node}/**/*.ts', { cwd: root });
+    const calls = tests.flatMap((file) => [
+      ...readFileSync(join(root, file), 'utf8').matchAll(/\bclusterCommands\('([^']+)'(?:, (\d))?\)/g),
+    ]);
+    const run = new Set(calls.map(([, page, place]) => (place === undefined ? page : `${page} ${place}`)));
+    const inCluster = documentBlocks().filter(({ mark }) => mark === 'cluster');
+    const left = [...Map.groupBy(inCluster, ({ file }) => file)].flatMap(([page, blocks]) => {
+      const isRun = run.has(page) || runbooksWithCommands().some((alert) => page.endsWith(`/${alert}.md`));
+      return isRun ? [] : blocks.map((_, place) => `${page} ${place}`).filter((block) => !run.has(block));
+    });
+    expect(left).to.deep.equal([]);
+  });
+
+  it('have only shell that a shell can read', () => {
+    const shell = documentBlocks().filter(({ language, mark }) => language === 'sh' && mark !== '');
+    for (const { file, content } of shell) {
+      const filledIn = content.replaceAll(/<[\w ]+>/g, 'x');
+      expect(() => execFileSync('bash', ['-n'], { input: filledIn, stdio: 'pipe' }), file).not.to.throw();
+    }
   });
 
   it('have at most 330 kB in all, so that somebody can read them', () => {

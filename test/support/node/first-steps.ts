@@ -1,13 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { clusterCommands } from '../document-blocks.ts';
 import { freePort } from '../free-port.ts';
-import { repository } from '../helm.ts';
 
 /** The command of the README that installs a release, with a chart of this machine. */
-export async function installation(chart: string): Promise<string> {
-  const readme = await readFile(join(repository, 'README.md'), 'utf8');
-  const [, command = ''] = /```sh cluster\n(helm install runledger [^`]*)```/.exec(readme) ?? [];
-  return command.trim().replace(/oci:\S+ --version \S+/, chart);
+export function installation(chart: string): string {
+  return clusterCommands('README.md')
+    .trim()
+    .replace(/oci:\S+ --version \S+/, chart);
 }
 
 /**

@@ -16,9 +16,9 @@ interface Container {
 }
 
 /**
- * A namespace whose Jobs are captured: a CronJob that runs each minute with the image `node`, and a
- * Job that fails. The Job is the one of deploy/examples/cronjob.yaml: its container, of the image
- * `other`, runs under `runledger exec`.
+ * For that namespace: a CronJob that runs each minute with the image `node`, and a Job that fails.
+ * The Job is the one of deploy/examples/cronjob.yaml: its container, of the image `other`, runs
+ * under `runledger exec`.
  */
 export async function capturedJobs(node: string, other: string, reporting: Reporting): Promise<object[]> {
   const minutely = {
@@ -31,10 +31,8 @@ export async function capturedJobs(node: string, other: string, reporting: Repor
       },
     },
   };
-  const labels = { 'runledger.dev/organization': jobsNamespace, 'runledger.dev/capture': 'true' };
   const metadata = (name: string): object => ({ name, namespace: jobsNamespace });
   return [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: jobsNamespace, labels } },
     {
       apiVersion: 'batch/v1',
       kind: 'CronJob',

@@ -77,7 +77,7 @@ export async function playCloudNativePg(kubernetes: Kubernetes, images: Images):
   ];
   // More memory than a node has.
   const { shared_buffers: _, ...parameters } = spec.postgresql.parameters;
-  const settings = { ...parameters, synchronous_standby_names: `ANY 1 ("${metadata.name}-2")` };
+  const settings = { ...parameters, wal_level: 'logical', synchronous_standby_names: `ANY 1 ("${metadata.name}-2")` };
   const pod = (number: number, role: string): object => ({
     apiVersion: 'v1',
     kind: 'Pod',
