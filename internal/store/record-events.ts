@@ -5,7 +5,7 @@ import type { Database, Tables } from './database.ts';
 import { isDuplicate } from './errors.ts';
 import { insertUnlessArchived, mayBeArchived } from './insert-unless-archived.ts';
 import { proofOf } from './ledger/leaves-of-batch.ts';
-import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
+import { insertAndMerge, type ChangeRow, type InsertOptions } from './record-events-statement.ts';
 import { keepRunning } from './running-executions.ts';
 import type { Kysely, RawBuilder } from './sql.ts';
 
@@ -21,9 +21,11 @@ export async function recordEvents(
   events: readonly AcceptedEvent[],
   { macKey }: { macKey?: MacKey | undefined } = {},
 ): Promise<StoredBatch> {
-  const rows = mayBeArchived(events)
-    ? await insertUnlessArchived(db, events, (trx, fresh) => insertNew(trx, fresh, macKey))
-    : await insertSkippingDuplicatesOnceMet(db, events, macKey);
+  const rows = await skippingDuplicatesOnceMet((duplicates) =>
+    mayBeArchived(events)
+      ? insertUnlessArchived(db, events, (trx, fresh) => insertBatch(trx, fresh, { duplicates, macKey }))
+      : insertBatch(db, events, { duplicates, macKey }),
+  );
   return {
     stored: rows.reduce((sum, row) => sum + row.events, 0),
     transitions: rows
@@ -42,31 +44,31 @@ export async function recordEvents(
  * Assumes that all events are new, and looks for duplicates only after Postgres found one. Looking
  * each time would cost Postgres a fifth more CPU time (test/bench/README.md).
  */
-async function insertSkippingDuplicatesOnceMet(
-  db: Database,
-  events: readonly AcceptedEvent[],
-  macKey: MacKey | undefined,
+async function skippingDuplicatesOnceMet(
+  insert: (duplicates: InsertOptions['duplicates']) => Promise<ChangeRow[]>,
 ): Promise<ChangeRow[]> {
   try {
-    const proof = macKey && proofOf(events, macKey);
-    return await insertAndKeepRunning(db, events, insertAndMerge(events, { duplicates: 'refuse', proof }));
+    return await insert('refuse');
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    return insertNew(db, events, macKey);
+    return insert('skip');
   }
 }
 
-/** Skips the events that are already stored. */
-async function insertNew(
+async function insertBatch(
   db: Database,
   events: readonly AcceptedEvent[],
-  macKey: MacKey | undefined,
+  { duplicates, macKey }: { duplicates: InsertOptions['duplicates']; macKey: MacKey | undefined },
 ): Promise<ChangeRow[]> {
-  // Keeps one of each: equal events in one batch have different salts.
-  const once = [...new Map(events.map((event) => [`${event.id} ${event.organization}`, event])).values()];
-  if (once.length === 0) return [];
-  const proof = macKey && proofOf(once, macKey);
-  return insertAndKeepRunning(db, once, insertAndMerge(once, { duplicates: 'skip', proof }));
+  const batch = duplicates === 'skip' ? withoutRepeats(events) : events;
+  if (batch.length === 0) return [];
+  const proof = macKey && proofOf(batch, macKey);
+  return insertAndKeepRunning(db, batch, insertAndMerge(batch, { duplicates, proof }));
+}
+
+/** One of each: equal events in one batch have different salts. */
+function withoutRepeats(events: readonly AcceptedEvent[]): AcceptedEvent[] {
+  return [...new Map(events.map((event) => [`${event.id} ${event.organization}`, event])).values()];
 }
 
 /**

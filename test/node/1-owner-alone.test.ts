@@ -91,7 +91,7 @@ describe('an owner with the address of the console, and nobody to ask', () => {
       extraHTTPHeaders: { 'x-account': JSON.stringify(olga) },
     });
     ({ page } = opened);
-    // A network policy reaches a new pod after it is ready: until then it has no way to the provider.
+    // A network policy reaches a new pod after it is ready: until then no provider answers it.
     const statuses = `Promise.all(Array.from({ length: 8 }, async () => (await fetch('/login/oidc', { redirect: 'manual' })).status))`;
     await page.goto('/login');
     const allLead = async (): Promise<boolean> => Math.max(...(await page.evaluate<number[]>(statuses))) < 400;
@@ -233,8 +233,8 @@ function seconds(since: number): number {
 }
 
 /**
- * Clocks may be wrong, so whether a run started in the first five minutes of a record stays unknown:
- * this record has no beginning.
+ * Clocks may be wrong, so whether a run started in the first five minutes of a record is unknown.
+ * This record gets no beginning.
  */
 async function beginEarlier(kubernetes: Kubernetes, namespace: string): Promise<void> {
   const script = `for _, key in ipairs(redis.call('KEYS', '*:gaps')) do redis.call('LSET', key, 0, '0-1') end`;
