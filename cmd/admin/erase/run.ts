@@ -7,10 +7,10 @@ import { writeErasure } from '../../../internal/ledger/erasure.ts';
 import { macKeysOf } from '../../../internal/ledger/mac.ts';
 import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
-import { sql } from '../../../internal/store/sql.ts';
 import { countErasable, eraseEvents, type Erasable } from '../../../internal/store/erase/erase.ts';
 import { eraseTraces } from '../../../internal/store/erase/erase-traces.ts';
 import type { ErasureRequest } from '../../../internal/store/erase/erasure-scope.ts';
+import { organizationsWithLog } from '../../../internal/store/ledger/organizations-with-log.ts';
 import { listErasures } from '../../../internal/store/erase/list-erasures.ts';
 import { readMove } from '../../../internal/store/organizations/move/fence.ts';
 import type { ContextOf, Run } from '../command.ts';
@@ -45,11 +45,7 @@ async function requireOpen(db: Database, organization: string): Promise<void> {
 
 /** @throws if the organization has a log: an erasure outside the log excuses nothing. */
 async function requireNoLog(db: Database, organization: string): Promise<void> {
-  const { rows } = await sql<{ present: boolean }>`
-    select exists (select from log_trees where organization = ${organization})
-      or exists (select from log_segments where organization = ${organization}) as present
-  `.execute(db);
-  if (rows[0]?.present !== true) return;
+  if (!(await organizationsWithLog(db)).includes(organization)) return;
   throw new ConfigError(`${organization} has a log: set LEDGER_MAC_KEY, so that the log knows the erasure`);
 }
 

@@ -1,4 +1,6 @@
+import { ConfigError } from '../../../internal/config/read.ts';
 import type { Database } from '../../../internal/store/database.ts';
+import { organizationsWithLog } from '../../../internal/store/ledger/organizations-with-log.ts';
 import { firstDatabase, readPlaces } from '../../../internal/store/organizations/organization-map.ts';
 import { macKeysOf } from '../../../internal/ledger/mac.ts';
 import { UsageError, type Run } from '../command.ts';
@@ -23,6 +25,8 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
     archive: config.ARCHIVE_URL,
   });
   const sources = await sourcesOf(databases);
+  const [macKey] = macKeysOf(config);
+  if (config.HOT_DAYS > 0 && macKey === undefined) await requireNoLog(sources);
   const [organization] = options.organizations;
   const sentence =
     place === '-' && organization !== undefined
@@ -30,10 +34,19 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
       : await exportToPlace(place, sources, options, {
           ...context,
           keptDays: [config.RETENTION_DAYS, config.HOT_DAYS].filter((days) => days > 0),
-          macKey: macKeysOf(config)[0],
+          macKey,
         });
   context.say(sentence);
 };
+
+/** @throws if an organization has a log: its days stay in Postgres until the log knows the export. */
+async function requireNoLog(sources: readonly Source[]): Promise<void> {
+  for (const { db, has } of sources) {
+    const organization = (await organizationsWithLog(db)).find(has);
+    if (organization === undefined) continue;
+    throw new ConfigError(`${organization} has a log: with HOT_DAYS, set LEDGER_MAC_KEY, so that it knows the export`);
+  }
+}
 
 /**
  * The databases to export from. After a move, an organization is exported from the database where

@@ -65,7 +65,7 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
     names.set(day.organization, listed);
     const number = await nextNumber(run, listed, day);
     if (number === undefined) {
-      await appendMissingAct(run, listed, day);
+      await appendMissingActs(run, listed, day);
       exported.kept += 1;
       continue;
     }
@@ -81,18 +81,19 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
   return exported;
 }
 
-/** Appends the act of a manifest that a crash kept out of the log. */
-async function appendMissingAct(
+/** Appends the acts of manifests that a crash kept out of the log. */
+async function appendMissingActs(
   { acts, objects, format }: DaysExport,
   names: readonly string[],
   day: ArchivedDay,
 ): Promise<void> {
-  const [newest] = numbersWithManifest(names, day, format);
-  if (acts === undefined || newest === undefined) return;
-  const [folder, object] = [folderOfDay(day), objectName(newest, format)];
-  if (await acts.has(day, object)) return;
-  const content = await readManifestText(objects, folder, object);
-  await acts.append(parseManifest(object, content), content);
+  if (acts === undefined) return;
+  const folder = folderOfDay(day);
+  for (const object of numbersWithManifest(names, day, format).map((number) => objectName(number, format))) {
+    if (await acts.has(day, object)) continue;
+    const content = await readManifestText(objects, folder, object);
+    await acts.append(parseManifest(object, content), content);
+  }
 }
 
 async function daysToExport({ db, from, to, isWanted = () => true }: DaysExport): Promise<ArchivedDay[]> {
@@ -107,7 +108,7 @@ async function daysToExport({ db, from, to, isWanted = () => true }: DaysExport)
 
 /** The number of the object to write; undefined if the archive has the day. */
 async function nextNumber(
-  { db, objects, format, recheckBefore }: DaysExport,
+  { db, objects, format, acts, recheckBefore }: DaysExport,
   names: readonly string[],
   day: ArchivedDay,
 ): Promise<number | undefined> {
@@ -118,5 +119,8 @@ async function nextNumber(
   // Retention has just dropped the day.
   if (events.rows === 0) return undefined;
   const holder = await findHolder({ objects, names, day }, [format], events);
-  return holder === undefined ? newest + 1 : undefined;
+  if (holder === undefined) return newest + 1;
+  const { id } = parseManifest(holder.object, await readManifestText(objects, folderOfDay(day), holder.object));
+  // One written before there was a log can have no act, and workers wait for the act.
+  return id === null && acts !== undefined ? newest + 1 : undefined;
 }

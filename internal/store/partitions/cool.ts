@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { WaitingPartitions } from '../../event/outcome/maintenance-report.ts';
 import { withDaysInError } from '../error-context.ts';
 import type { Database, Tables } from '../database.ts';
+import { findManifestWithoutAct } from '../ledger/manifest-without-act.ts';
 import { isOnMove } from '../organizations/here.ts';
 import type { ColdObject } from '../tables/cold-days-table.ts';
 import { isoDay } from './days.ts';
@@ -19,7 +20,7 @@ export interface Cooled {
 /**
  * Drops the partitions before `hottest` (ms since the Unix epoch) that the archive holds, and notes
  * in the same transaction where their events are: a reader finds an event in one of the two places.
- * Executions stay. A partition that the archive lacks waits, and delays no other one.
+ * Executions stay. A partition that the archive or a log lacks waits, and delays no other one.
  */
 export async function coolBefore(
   db: Database,
@@ -50,7 +51,11 @@ async function cool(
       if (!present.some(({ name }) => name === partition.name)) return;
       if (await isOnMove(trx)) reason = 'an organization is on a move';
       else if (rows !== (await countLocked(trx, partition))) reason = `${partition.name} has got further events`;
-      else await replace(trx, partition, objects);
+      else {
+        const unknown = await findManifestWithoutAct(trx, objects);
+        if (unknown === undefined) await replace(trx, partition, objects);
+        else reason = `the log lacks the manifest of ${unknown}: export with LEDGER_MAC_KEY`;
+      }
     }),
   );
   return reason;

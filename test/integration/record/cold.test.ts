@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { macKeyText } from '../../../internal/ledger/mac.ts';
+import { Archive } from '../../../internal/record/archive/archive.ts';
 import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import { advisoryLocks } from '../../../internal/store/advisory-locks.ts';
 import { listColdObjects } from '../../../internal/store/partitions/cold-days.ts';
@@ -16,7 +17,7 @@ import { expectColdAsHot, patienceOfRuns } from '../../support/cold-answers.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
-import { namesIn, temporaryFolder } from '../../support/export.ts';
+import { namesIn, runExport, temporaryFolder } from '../../support/export.ts';
 import { failureOf } from '../../support/failure.ts';
 import { day, keepAll } from '../../support/maintenance-day.ts';
 import { macKey, publicLogKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
@@ -250,5 +251,30 @@ describe('days that only the archive has', function suite() {
     expect(await verify()).to.match(
       /The archive lacks \S+\/events.parquet.manifest.json, which the log has: it was removed/,
     );
+  });
+
+  it('leave Postgres once the log knows their manifests, which an export needs a key for', async () => {
+    const env = { DATABASE_URL: database.url, ARCHIVE_URL: pathToFileURL(folder.path).href, HOT_DAYS: '2' };
+    await store({});
+    expect((await runExport(env, [])).code).to.equal(0);
+    // From now on there is a log.
+    await recordEvents(database.db, [anEvent()], withLeaves);
+    await seal(database.db);
+    const archive = new Archive(database.db, env.ARCHIVE_URL);
+    const findArchived = (...args: Parameters<Archive['find']>) => archive.find(...args);
+    const report = await maintain(database.db, { ...keepAll, now: Date.now(), hotDays: 2, findArchived });
+    await archive.close();
+    const isoOld = new Date(old).toISOString().slice(0, 10);
+    const reason = `the log lacks the manifest of acme on ${isoOld}: export with LEDGER_MAC_KEY`;
+    expect(report).to.deep.include({ cooled: [], waiting: { partitions: 1, reason } });
+    const { code, stderr } = await runExport(env, []);
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('acme has a log: with HOT_DAYS, set LEDGER_MAC_KEY, so that it knows the export');
+    expect((await makeCold(database, folder.path, { LEDGER_MAC_KEY: macKeyText(macKey) })).cooled).to.have.lengthOf(1);
+    const args = ['verify', '--organization', 'acme', '--public-key', publicLogKey, '--archive', folder.path];
+    const { stdout } = await runAdmin(args, { env: { DATABASE_URL: database.url } });
+    expect(stdout)
+      .to.contain('1 object that the log knows, unchanged')
+      .and.not.match(/was added|was removed/);
   });
 });
