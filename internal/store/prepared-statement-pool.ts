@@ -87,6 +87,11 @@ export class PreparedStatementPool implements PostgresPool {
 
   async #connect(send: Send): Promise<PostgresPoolClient> {
     const client = await this.#pool.connect();
+    if (this.#ended !== undefined) {
+      // It was still being opened when the pool ended: its statement would run for nobody.
+      client.release(true);
+      throw new Error('the connections to Postgres are closed');
+    }
     this.#taken.add(client);
     let doubtful = false;
     const doubt = (error: unknown): never => {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { isDataError } from '../../../internal/store/errors.ts';
@@ -6,6 +7,7 @@ import { query } from '../../support/postgres-server.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { migratedDatabase, openDatabase } from '../../support/store.ts';
 import { Forwarder } from '../../support/forwarder.ts';
+import { until } from '../../support/until.ts';
 
 describe('connections to Postgres', () => {
   it('are thrown away when the server said nothing in time, and replaced', async () => {
@@ -30,10 +32,21 @@ describe('connections to Postgres', () => {
   it('close at once, also with a statement under way', async () => {
     await using database = await migratedDatabase();
     const db = openDatabase(database.url);
-    const asleep = failureOf(sql`select pg_sleep(8)`.execute(db));
-    await sql`select 1`.execute(db);
+    const asleep = failureOf(sql`select pg_sleep(600)`.execute(db));
+    const sleeps = `select from pg_stat_activity where datname = current_database() and query like '%sleep(600)'`;
+    await until('it sleeps', async () => (await query(database.url, sleeps)).length === 1);
     await db.destroy();
     expect(await asleep).to.be.instanceOf(Error);
+  });
+
+  it('that were still being opened run no statement after the end', async () => {
+    await using database = await migratedDatabase();
+    const db = openDatabase(database.url);
+    const asleep = failureOf(sql`select pg_sleep(600)`.execute(db));
+    // Begins to connect, which takes several turns.
+    await turn();
+    await db.destroy();
+    expect(String(await asleep)).to.equal('Error: the connections to Postgres are closed');
   });
 
   it('prepare a statement once, and stop preparing behind a pooler that forgets statements', async () => {
