@@ -223,10 +223,15 @@ describe('an owner with the address of the console, and nobody to ask', () => {
       return acts.every((act) => activity.includes(act));
     };
     await until('all acts in Activity', areListed, 20_000, 500);
-    expect(opened.complaints).to.deep.equal([]);
+    await page.goto('/o/acme/');
+    await page.locator('[data-live][data-state=on]').waitFor();
+    expect(opened.complaints.filter((text) => !ofTheNetwork.test(text))).to.deep.equal([]);
     console.log(`      all of it in ${seconds(began)} s`);
   });
 });
+
+/** What Chromium says when the network of its machine changes. The page connects again. */
+const ofTheNetwork = /net::ERR_NETWORK_CHANGED|htmx:sse:error: network error/;
 
 function seconds(since: number): number {
   return Math.round((performance.now() - since) / 1_000);
@@ -244,7 +249,7 @@ async function beginEarlier(kubernetes: Kubernetes, namespace: string): Promise<
   const database = await kubernetes.postgres(namespace);
   const [changed] = await database.query<{ at: string }>('select now()::text as at');
   const ticked = `select from controller_state where ticked_at > '${changed?.at}'`;
-  await until('a tick has read the gaps', async () => (await database.query(ticked)).length > 0, 60_000);
+  await until('a tick has read the gaps', async () => (await database.query(ticked)).length > 0, 240_000);
   await database.query('delete from record_gaps');
   await database.close();
 }

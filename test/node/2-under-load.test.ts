@@ -126,7 +126,7 @@ describe('a release behind a Gateway, under load over TLS', () => {
     const caller = release.client('events');
     const without = async (): Promise<void> => {
       await kubectl('scale', 'statefulset/runledger-redis', '--replicas=0');
-      await until('ingest answers 503', async () => (await caller.register(eventBody())).status === 503, 60_000, 100);
+      await until('ingest answers 503', async () => (await caller.register(eventBody())).status === 503, 240_000, 100);
       // Longer than the liveness probe waits.
       const end = performance.now() + 40_000;
       while (performance.now() < end) {
@@ -155,7 +155,7 @@ describe('a release behind a Gateway, under load over TLS', () => {
         await until(
           'the pod leaves',
           async () => (await kubernetes.endpoints(release.namespace, 'runledger')) === 1,
-          60_000,
+          240_000,
           250,
         );
         const restarted = async (): Promise<boolean> =>
@@ -254,7 +254,7 @@ describe('a release behind a Gateway, under load over TLS', () => {
       );
       expect(failed, 'the upgrade fails').to.equal(true);
       const reasons = (): Promise<string> => kubectl('get', 'pods', '-o', 'jsonpath={..waiting.reason}');
-      await until('no image', async () => /ErrImagePull|ImagePullBackOff/.test(await reasons()), 60_000, 500);
+      await until('no image', async () => /ErrImagePull|ImagePullBackOff/.test(await reasons()), 240_000, 500);
       expect(await names()).to.include.members(old);
       await rollback();
     });

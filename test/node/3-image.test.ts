@@ -98,7 +98,7 @@ describe('the image', () => {
         const found = status.containerStatuses?.find(({ name }) => name === container);
         return found?.state.terminated?.exitCode;
       },
-      60_000,
+      240_000,
       250,
     );
     return { code, output: await logOf(container) };
@@ -171,7 +171,7 @@ describe('the image', () => {
         const log = await logOf('stopped').catch(() => '');
         return log.includes('"started"');
       },
-      60_000,
+      240_000,
       500,
     );
     const stop = ['node', '--eval', "process.kill(1, 'SIGTERM')"];

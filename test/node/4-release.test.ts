@@ -119,7 +119,7 @@ describe('a release in an OCI registry', function () {
         const own = images.split(' ').filter((image) => image.startsWith('ghcr.io/'));
         return own.length > 0 && own.every((image) => image === imageOf(version));
       },
-      60_000,
+      240_000,
       500,
     );
   /** How many executions each connection has stored, by the column of the next version. */

@@ -121,7 +121,7 @@ describe('the worked example for production, on real nodes', () => {
       const answer = await run(...withTokens, register).catch(String);
       return answer.includes('"type_of_event":"START"') ? answer : undefined;
     };
-    await until('the token is known, and the Gateway leads to ingest', receipt, 60_000, 500);
+    await until('the token is known, and the Gateway leads to ingest', receipt, 240_000, 500);
     const isRunning = async (): Promise<boolean> =>
       (await run(...withTokens, readExecution)).includes('"execution_id":"first","state":"running"');
     await until('the execution can be read', isRunning, 30_000, 500);
@@ -276,7 +276,7 @@ describe('the worked example for production, on real nodes', () => {
     const { status, headers } = await caller.register(eventBody());
     expect(status).to.equal(201);
     const path = `/v1/log/proof/${String(headers['receipt-id'])}`;
-    await until('the console proves the event', async () => (await reader.send({ path })).status === 200, 60_000, 500);
+    await until('the console proves the event', async () => (await reader.send({ path })).status === 200, 240_000, 500);
     caller.close();
     reader.close();
   });

@@ -23,7 +23,7 @@ export async function keepAfterEnd(
   return async () => {
     const codes: Record<string, number> = {};
     for (const pod of pods) {
-      codes[pod] = await until(`${pod} has ended`, () => codeOf(pod), 60_000, 250);
+      codes[pod] = await until(`${pod} has ended`, () => codeOf(pod), 240_000, 250);
       await keep(pod, []);
     }
     return codes;

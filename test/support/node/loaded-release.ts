@@ -143,7 +143,7 @@ config: { ledgerKeySecret: runledger-ledger-key }`,
       const answer = await caller.send({ path: '/v1/ping/' }).catch(() => undefined);
       return answer?.status === 200;
     };
-    await until('the Gateway leads to ingest', known, 60_000);
+    await until('the Gateway leads to ingest', known, 240_000);
     caller.close();
   }
 
@@ -188,7 +188,7 @@ config: { ledgerKeySecret: runledger-ledger-key }`,
     });
     const load = new Load({ register }, { rate, seed: (LoadedRelease.#loads += 1), twins: false, patienceMs: 10_000 });
     try {
-      await until('callers get receipts', () => load.ledger.count(201) >= warmUp, 60_000);
+      await until('callers get receipts', () => load.ledger.count(201) >= warmUp, 240_000);
       await work();
     } finally {
       await load.stop();
@@ -216,7 +216,7 @@ config: { ledgerKeySecret: runledger-ledger-key }`,
   async #audit(load: Load): Promise<void> {
     const database = await this.#kubernetes.postgres(this.namespace);
     try {
-      await until('every receipt is stored', () => isStored(load.ledger, database), 60_000);
+      await until('every receipt is stored', () => isStored(load.ledger, database), 240_000);
       expect(load.ledger.invalidAnswers.slice(0, 3), 'answers that no caller may get').to.deep.equal([]);
       const found = await audit(load.ledger, database, load.automations.ids, 'acme');
       expect(found).to.deep.include({ ...flawless, findings: [] });

@@ -200,7 +200,7 @@ export class PlayedAlertmanagers {
   async got(text: string): Promise<void> {
     for (const name of ['alertmanager-main-0', 'alertmanager-main-1']) {
       const logs = (): Promise<string> => this.#kubernetes.kubectl('logs', name, '--namespace', 'monitoring');
-      await until(`${name} gets ${text}`, async () => (await logs()).includes(text), 60_000, 500);
+      await until(`${name} gets ${text}`, async () => (await logs()).includes(text), 240_000, 500);
     }
   }
 

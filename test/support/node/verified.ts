@@ -18,7 +18,7 @@ export async function verified(kubernetes: Kubernetes, namespace: string): Promi
         const said = `${stdout}${stderr}`;
         return code !== 2 && !said.includes('wait for the next checkpoint') && { code, said };
       },
-      60_000,
+      240_000,
       1_000,
     );
   } finally {
