@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { appendFile, copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { generateKeyPairSync, hash } from 'node:crypto';
+import { appendFile, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,6 +59,33 @@ describe('a release', function () {
       'runledger-VERSION-bundle.tar',
       'runledger-VERSION.tgz',
     ]);
+  });
+
+  it('has packages that dpkg installs, with the command and its manual page', async () => {
+    const root = join(work, 'root');
+    for (const folder of ['info', 'updates', 'triggers'])
+      await mkdir(join(root, 'var/lib/dpkg', folder), { recursive: true });
+    await writeFile(join(root, 'var/lib/dpkg/status'), '');
+    const file = join(files, `runledger-${version}-linux-amd64.deb`);
+    await run('dpkg', `--root=${root}`, '--log=/dev/null', '--install', file);
+    expect(await run(join(root, 'usr/bin/runledger'), 'version')).to.equal(`${version}\n`);
+    const listed = await run('dpkg', `--root=${root}`, '--listfiles', 'runledger');
+    expect(listed).to.match(/\/man1\/runledger\.1(\.gz)?$/m).and.match(/bash-completion/);
+  });
+
+  it('names the key of whoever signs with one', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const key = join(work, 'cosign.pub');
+    await writeFile(key, publicKey.export({ type: 'spki', format: 'pem' }));
+    const url = 'https://people.example/cosign.pub';
+    const chart = join(work, 'signed.tgz');
+    const args = [join(repository, 'charts/runledger'), `ghcr.io/runledger/runledger:${version}`, digest, chart];
+    await promisify(execFile)(join(scripts, 'chart.sh'), args, {
+      env: { ...environment, SIGN_KEY: key, SIGN_KEY_URL: url },
+    });
+    const der = publicKey.export({ type: 'spki', format: 'der' });
+    const shown = await helm(['show', 'chart', chart]);
+    expect(shown).to.include(`fingerprint: ${hash('sha256', der)}`).and.include(`url: ${url}`);
   });
 
   it('has a command that knows its version, a chart that names the digest of the image, and complete SBOMs', async () => {
