@@ -1,5 +1,6 @@
 import { Archive } from '../../internal/record/archive/archive.ts';
 import { ArchiveReader } from '../../internal/record/archive/archive-reader.ts';
+import { readerMetrics } from '../../internal/record/archive/reader-metrics.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
@@ -74,7 +75,8 @@ export function createWorker(
   const sealers = createSealers(config, new Map([[firstDatabase, db], ...others]), telemetry);
   const archives: { close(): Promise<void> }[] = [];
   const { ARCHIVE_URL: place } = config;
-  const reader = place === undefined ? undefined : new ArchiveReader(place, s3Credentials());
+  const { onRead } = readerMetrics(registry);
+  const reader = place === undefined ? undefined : new ArchiveReader(place, s3Credentials(), onRead);
   if (reader !== undefined) archives.push(reader);
   const storeOf = (database: Database, name = firstDatabase): Store => {
     const archive = place === undefined ? undefined : new Archive(database, place, s3Credentials());

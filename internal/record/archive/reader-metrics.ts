@@ -10,7 +10,7 @@ export function readerMetrics(registry: Registry) {
   const { counter, histogram } = metricsIn(registry);
   const reads = counter(
     'runledger_archive_reads_total',
-    'Objects of the archive that readers asked for events of cold days, by outcome: read; away: the archive did not answer, and the reader got 503; damaged: the object or its manifest is gone or is not the one that was written.',
+    'Objects of the archive that were asked for events of cold days, by outcome: read; away: the archive did not answer, and a reader got 503 or a worker tries again; damaged: the object or its manifest is gone or is not the one that was written.',
     ['outcome'],
   );
   for (const outcome of outcomes) reads.inc({ outcome }, 0);
