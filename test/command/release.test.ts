@@ -70,7 +70,9 @@ describe('a release', function () {
     await run('dpkg', `--root=${root}`, '--log=/dev/null', '--install', file);
     expect(await run(join(root, 'usr/bin/runledger'), 'version')).to.equal(`${version}\n`);
     const listed = await run('dpkg', `--root=${root}`, '--listfiles', 'runledger');
-    expect(listed).to.match(/\/man1\/runledger\.1(\.gz)?$/m).and.match(/bash-completion/);
+    expect(listed)
+      .to.match(/\/man1\/runledger\.1(\.gz)?$/m)
+      .and.match(/bash-completion/);
   });
 
   it('names the key of whoever signs with one', async () => {
@@ -85,7 +87,9 @@ describe('a release', function () {
     });
     const der = publicKey.export({ type: 'spki', format: 'der' });
     const shown = await helm(['show', 'chart', chart]);
-    expect(shown).to.include(`fingerprint: ${hash('sha256', der)}`).and.include(`url: ${url}`);
+    expect(shown)
+      .to.include(`fingerprint: ${hash('sha256', der)}`)
+      .and.include(`url: ${url}`);
   });
 
   it('has a command that knows its version, a chart that names the digest of the image, and complete SBOMs', async () => {
