@@ -3,6 +3,7 @@ import { apiMetrics } from '../../internal/intake/http/api-metrics.ts';
 import { databaseMetrics } from '../../internal/worker/worker-metrics.ts';
 import { automationMetrics } from '../../internal/controller/declarations/automation-metrics.ts';
 import { captureMetrics } from '../../internal/controller/capture/capture-metrics.ts';
+import { readerMetrics } from '../../internal/record/archive/reader-metrics.ts';
 import { consoleMetrics } from '../../internal/record/console-metrics.ts';
 import { streamMetrics } from '../../internal/readapi/stream/stream-metrics.ts';
 import { controllerMetrics } from '../../internal/controller/verdicts/controller-metrics.ts';
@@ -39,6 +40,7 @@ const areas: readonly (readonly [title: string, register: (registry: Registry) =
   ['Worker: several databases', databaseMetrics],
   ['Console: readers', registerConsole],
   ['Console: streams', streamMetrics],
+  ['Console and worker: the archive', readerMetrics],
   ['Console: login', loginMetrics],
   ['Controller: expectations', controllerMetrics],
   ['Controller: declarations', automationMetrics],

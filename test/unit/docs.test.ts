@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { requestFields } from '../../internal/event/schema.ts';
 import { settings } from '../../internal/config/settings.ts';
 import { documentBlocks, marks, runbooksWithCommands, runnablePages } from '../support/document-blocks.ts';
+import { metricNames } from '../support/metrics-text.ts';
 import { generatedFiles, generatedParts, withPart } from '../support/docs.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -76,6 +77,18 @@ describe('documents', () => {
     expect(lines('README.md')).to.be.at.most(200);
     expect(lines('ARCHITECTURE.md')).to.be.at.most(350);
     expect(lines('CHANGELOG.md')).to.be.at.most(100);
+  });
+
+  it('the list of metrics has each one that the code makes', () => {
+    const sources = globSync('{cmd,internal}/**/*.ts', { cwd: root }).map((file) =>
+      readFileSync(join(root, file), 'utf8'),
+    );
+    const made = sources
+      .flatMap((source) => [...source.matchAll(/'(runledger_\w+)',\n? *'[A-Z][a-z ]/g)])
+      .map(([, name]) => name);
+    const listed = new Set<unknown>(metricNames());
+    expect(made.filter((name) => !listed.has(name))).to.deep.equal([]);
+    expect(made.length).to.be.above(70);
   });
 
   it('the table of the contract has each field of a request', async () => {
