@@ -238,11 +238,12 @@ function seconds(since: number): number {
 }
 
 /**
- * Clocks may be wrong, so whether a run started in the first five minutes of a record is unknown.
- * This record gets no beginning.
+ * Clocks may be wrong, so whether a run started within five minutes of a time without ingest is
+ * unknown. This record gets no such time: neither its beginning nor an installation before.
  */
 async function beginEarlier(kubernetes: Kubernetes, namespace: string): Promise<void> {
-  const script = `for _, key in ipairs(redis.call('KEYS', '*:gaps')) do redis.call('LSET', key, 0, '0-1') end`;
+  const forget = `for at = 0, redis.call('LLEN', key) - 1 do redis.call('LSET', key, at, '0-1') end`;
+  const script = `for _, key in ipairs(redis.call('KEYS', '*:gaps')) do ${forget} end`;
   const redis = `REDISCLI_AUTH=$(cat /etc/runledger/secrets/*/password) redis-cli eval "${script}" 0`;
   const pod = ['--namespace', namespace, 'runledger-redis-0', '--container', 'redis'];
   await kubernetes.kubectl('exec', ...pod, '--', 'sh', '-c', redis);
