@@ -175,6 +175,9 @@ describe('the worked example for production, on real nodes', () => {
   it('declares automations by the commands of docs/watch/expect.md, and may read the Secrets of their channels', async () => {
     const printed = await run(clusterCommands('docs/watch/expect.md'), declarations);
     expect(printed).to.match(/^acme-automations +nightly-invoices /m);
+    // What is expected holds for runs that start from then on.
+    const holds = ['wait', '--for=condition=Ready', 'automation/nightly-invoices', '--timeout=120s'];
+    await kubernetes.kubectl(...holds, '--namespace=acme-automations');
     for (const name of ['billing-chat', 'incidents-channel']) {
       const right = ['auth', 'can-i', 'get', `secret/${name}`, '--namespace=acme-automations'];
       const account = '--as=system:serviceaccount:runledger:runledger-controller';

@@ -50,7 +50,7 @@ const organizations = ['acme', 'globex'] as const;
 type Organization = (typeof organizations)[number];
 
 /** Longest wait, in ms: for a test that hangs. */
-const patience = 200_000;
+const patience = 120_000;
 
 const [failing, old, doomed] = [randomUUID(), randomUUID(), randomUUID()];
 
@@ -143,6 +143,9 @@ export class Installation {
       if (has('archive')) await this.#exportOldDays('--recheck');
       if (has('move')) await this.#admin('move', '--organization', 'acme', '--clean');
       await until('more receipts', () => loads.every(({ load }) => load.ledger.count(201) > 200), patience);
+    } catch (error) {
+      for (const { load } of loads) load.abandon();
+      throw error;
     } finally {
       await Promise.all(loads.map(({ load }) => load.stop()));
     }

@@ -33,6 +33,7 @@ export class Load {
   readonly #playing = new Set<Promise<void>>();
   readonly #waitingSince = new Set<{ begun: number }>();
   readonly #timer: NodeJS.Timeout;
+  #isAbandoned = false;
 
   /** Starts. */
   constructor(balancer: Pick<Balancer, 'register'>, options: LoadOptions) {
@@ -54,6 +55,11 @@ export class Load {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#playing);
+  }
+
+  /** After a failure: no request is repeated, so that `stop` does not wait for what never comes. */
+  abandon(): void {
+    this.#isAbandoned = true;
   }
 
   /** Resolves when every execution under way has ended: nobody repeats a request of before then. */
@@ -95,7 +101,7 @@ export class Load {
     const entries = bodies.map((body) => this.ledger.open(body, keyed ? randomUUID() : undefined));
     const events = entries.map(({ body, idempotencyKey: idempotency_key }) => ({ ...body, idempotency_key }));
     const tries = this.#random.chance(0.7) ? 60 : 4;
-    for (let attempt = 1; attempt <= tries; attempt += 1) {
+    for (let attempt = 1; attempt <= tries && !this.#isAbandoned; attempt += 1) {
       const { sample, text } = await this.#post(JSON.stringify(events), {}, '/v1/register/bulk/');
       const parts = sample.status === 201 ? (JSON.parse(text) as unknown[]).map((part) => JSON.stringify(part)) : [];
       const attempts = entries.map((entry, index) => this.ledger.record(entry, sample, parts[index] ?? text));
@@ -109,7 +115,7 @@ export class Load {
   }
 
   async #retry(entry: Entry, tries: number): Promise<void> {
-    for (let attempt = 1; attempt <= tries; attempt += 1) {
+    for (let attempt = 1; attempt <= tries && !this.#isAbandoned; attempt += 1) {
       const { verdict } = await this.#send(entry);
       if (verdict !== 'ambiguous') return;
       await this.#pause(attempt);
