@@ -60,6 +60,24 @@ export function withPostgresCredentials(environment: NodeJS.ProcessEnv): NodeJS.
   return complete;
 }
 
+/**
+ * The address with what libpq's `PGUSER`, `PGPASSWORD` and `PGSSLMODE` say of it here: a server that
+ * connects to it has not these variables.
+ */
+export function wholeAddress(address: string, environment: NodeJS.ProcessEnv = process.env): string {
+  const { username, password, searchParams } = new URL(address);
+  const missing = [
+    ['user', username === '' ? environment['PGUSER'] : undefined],
+    ['password', password === '' ? environment['PGPASSWORD'] : undefined],
+    ['sslmode', environment['PGSSLMODE']],
+  ] as const;
+  // In the URL's own text: libpq would not read it as the class URL writes it.
+  return missing.reduce((url, [name, value = '']) => {
+    if (value === '' || searchParams.has(name)) return url;
+    return `${url}${url.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
+  }, address);
+}
+
 /** S3 credentials from files; the AWS SDK finds all others itself. */
 export interface S3Credentials {
   credentials?: { accessKeyId: string; secretAccessKey: string };

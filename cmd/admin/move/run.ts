@@ -1,3 +1,4 @@
+import { wholeAddress } from '../../../internal/config/credentials.ts';
 import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { createLogger } from '../../../internal/kit/telemetry/logger.ts';
 import { cleanOrganization } from '../../../internal/store/organizations/move/clean.ts';
@@ -14,7 +15,7 @@ export const run: Run<typeof move> = async ({ organization, to, cancel, clean },
   const config = settings();
   const logger = createLogger('move', config.LOG_LEVEL);
   await using databases = openDatabases(config, { command: 'move', most: 6, logger });
-  const urls = new Map([[firstDatabase, config.DATABASE_URL], ...namedUrls(config.DATABASE_URLS)]);
+  const urls = new Map([[firstDatabase, wholeAddress(config.DATABASE_URL)], ...namedUrls(config.DATABASE_URLS)]);
   const named = Array.from(databases.all, ([name, db]) => [name, { name, db, url: urls.get(name) ?? '' }] as const);
   const options = { databases: new Map(named), organization, logger };
   if (to !== undefined) await moveOrganization(options, to);

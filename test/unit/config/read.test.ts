@@ -1,4 +1,4 @@
-import { s3Credentials } from '../../../internal/config/credentials.ts';
+import { s3Credentials, wholeAddress } from '../../../internal/config/credentials.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -244,6 +244,15 @@ describe("Postgres' credentials in files", () => {
     expect(url('postgres://own@pg/runledger')).to.equal('postgres://own:p%40ss%2Fw%23rd%3F%2541@pg/runledger');
     const ofSocket = new URL(url('postgres:///runledger?host=/run/postgresql')).searchParams;
     expect([ofSocket.get('user'), ofSocket.get('password')]).to.deep.equal(['a:b', 'p@ss/w#rd?%41']);
+  });
+
+  it('and the TLS mode of libpq are in the address that another server connects to', () => {
+    const libpq = { PGUSER: 'a:b', PGPASSWORD: 'p@ss', PGSSLMODE: 'verify-full' };
+    const address = 'postgres://pg:5432/runledger?options=-c%20jit=off';
+    expect(wholeAddress(address, libpq)).to.equal(`${address}&user=a%3Ab&password=p%40ss&sslmode=verify-full`);
+    const own = 'postgres://own:secret@pg/runledger?sslmode=disable';
+    expect(wholeAddress(own, libpq)).to.equal(own);
+    expect(wholeAddress(own, {})).to.equal(own);
   });
 
   it('may be whole addresses in a list, each in a file of its own', async () => {
