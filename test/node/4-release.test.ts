@@ -82,8 +82,9 @@ describe('a release in an OCI registry', function () {
     // Fails when there are none.
     const gone = ['wait', '--for=delete', 'pod', '--all', '--namespace', namespace, '--timeout=120s'];
     await kubernetes.kubectl(...gone).catch(() => undefined);
-    // It stays, with tokens of the names that the next installation gives.
-    await kubernetes.kubectl('delete', 'namespace', 'runledger-tokens', '--ignore-not-found');
+    // They stay, under the names that the next installation gives its own.
+    const tokens = ['delete', 'secret', '--selector', 'runledger.dev/organization', '--namespace', namespace];
+    await kubernetes.kubectl(...tokens);
   };
 
   /** An image of the nodes as build.sh writes it: the layout of an index. `layer` comes on top. */
