@@ -40,6 +40,7 @@ import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed
 import { PgBouncer } from '../../support/pgbouncer.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
 
@@ -282,6 +283,26 @@ describe('a move of an organization', function () {
     const listener = followDeclarations(source, undefined, residents);
     await first.db.transaction().execute((trx) => listener.recordTick(trx, until.getTime()));
     expect((await of(first.db)).automations.map(({ organization }) => organization)).to.deep.equal(['globex']);
+  });
+
+  it('closes its source only once the target has ticked as far: events that wait would hold both back', async () => {
+    const { first, eu } = databases;
+    const tickTo = (db: Database, seconds: number) => {
+      const at = new Date(Date.UTC(2026, 0, 1) + seconds * 1_000);
+      return db.updateTable('controller_state').set({ watermark: at, watermark_at: at }).execute();
+    };
+    await tickTo(first.db, 2);
+    await tickTo(eu.db, 1);
+    await recordEvents(first.db, [ofAcme()]);
+    const { logger, records } = recordingLogger();
+    const move = moveOrganization({ ...options(), logger }, 'eu');
+    const waits = () => records.some(({ message }) => message === 'waiting for the controller to tick in the target');
+    await until('the move waits', waits);
+    expect(await recordEvents(first.db, [ofAcme()])).to.include({ stored: 1 });
+    await tickTo(eu.db, 3);
+    await move;
+    expect(await nameOf()).to.equal('eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(2);
   });
 
   it('takes along what is stored between its last look and the close', async () => {

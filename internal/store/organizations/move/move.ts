@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../database.ts';
+import type { Database, Tables } from '../../database.ts';
 import { createPartition, listPartitions, lockEvents, partitionOf } from '../../partitions/partitions.ts';
 import { withMaintenanceLock } from '../../partitions/with-maintenance-lock.ts';
 import { dayAfter } from '../../partitions/days.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
+import type { Transaction } from '../../sql.ts';
 import type { Logger } from '../../../kit/telemetry/logger.ts';
 import { deleteRecord } from './clean.ts';
 import { beginMove, closeDatabase, endMove, noteCopied, openDatabaseFor, readMove } from './fence.ts';
 import type { Move, NamedDatabase } from './moved-tables.ts';
 import { databaseOf, placeOf, withMoveLock, type MoveOptions } from './options.ts';
 import { MoveError, Replication } from './replication.ts';
-import { switchDatabase, TargetBehind } from './switch.ts';
+import { isBehind, switchDatabase, withTicksHeld } from './switch.ts';
 
 /** Pause before what a database must do first is tried again, in ms. */
 const pauseMs = 1_000;
@@ -29,8 +30,12 @@ export function moveOrganization(options: MoveOptions, name: string): Promise<vo
     if (source === target) await requireArrived(options, target);
     else {
       const move = { source, target, organization };
-      await moveRecord(move, logger);
-      await switchWhenReady(first.db, move, confirm, logger);
+      await copyRecord(move, logger);
+      await withTicksHeld(source.db, async (here) => {
+        await untilAhead(here, move, logger);
+        await closeSource(move, logger);
+        await switchDatabase(here, first.db, move, confirm);
+      });
     }
     // The move closed it while the organization was on its way here.
     await openDatabaseFor(target.db, organization);
@@ -54,8 +59,8 @@ function underWayTo(target: string): MoveError {
   return new MoveError(`a move to ${target} is under way: end or cancel it first`);
 }
 
-/** Lets Postgres copy the record, and closes the source once little is left. */
-async function moveRecord(move: Move, logger: Logger): Promise<void> {
+/** Lets Postgres copy the record until little is left, unless the target has it all. */
+async function copyRecord(move: Move, logger: Logger): Promise<void> {
   const { source, target, organization } = move;
   const beginWhenReady = async ({ name, db }: NamedDatabase, other: string): Promise<void> => {
     while (!(await beginMove(db, organization, other))) {
@@ -66,7 +71,7 @@ async function moveRecord(move: Move, logger: Logger): Promise<void> {
   const replication = await Replication.of(move);
   const state = await readMove(source.db, organization);
   if (state !== undefined && state.target !== target.name) throw underWayTo(state.target);
-  if (state?.copied === true) return replication.end();
+  if (state?.copied === true) return;
   if (!(await replication.isUnderWay())) {
     await replication.requireAllowed();
     await createPartitionsOf(source.db, target.db);
@@ -79,10 +84,30 @@ async function moveRecord(move: Move, logger: Logger): Promise<void> {
     await replication.begin();
   }
   await replication.untilCopied(progressOf(organization, logger));
-  await closeDatabase(source.db, organization, target.name);
-  logger.info({ organization }, 'the source takes no more events of the organization');
-  await replication.untilCaughtUp();
-  await noteCopied(source.db, organization);
+}
+
+/**
+ * Resolves once the target's watermark is at that of the source, which does not tick meanwhile. It
+ * must be there before the source closes: from then on events of the organization wait in Redis,
+ * and no watermark passes events that wait.
+ */
+async function untilAhead(here: Transaction<Tables>, { target }: Move, logger: Logger): Promise<void> {
+  while (await isBehind(here, target.db)) {
+    logger.warn({ database: target.name }, 'waiting for the controller to tick in the target');
+    await sleep(pauseMs);
+  }
+}
+
+/** Closes the source, and resolves once the target has the whole record. */
+async function closeSource(move: Move, logger: Logger): Promise<void> {
+  const { source, target, organization } = move;
+  const replication = await Replication.of(move);
+  if ((await readMove(source.db, organization))?.copied !== true) {
+    await closeDatabase(source.db, organization, target.name);
+    logger.info({ organization }, 'the source takes no more events of the organization');
+    await replication.untilCaughtUp();
+    await noteCopied(source.db, organization);
+  }
   await replication.end();
 }
 
@@ -99,23 +124,6 @@ async function createPartitionsOf(source: Database, target: Database): Promise<v
           await createPartition(trx, day);
         }),
       );
-    }
-  }
-}
-
-async function switchWhenReady(
-  first: Database,
-  move: Move,
-  confirm: () => Promise<void>,
-  logger: Logger,
-): Promise<void> {
-  for (;;) {
-    try {
-      return await switchDatabase(first, move, confirm);
-    } catch (error) {
-      if (!(error instanceof TargetBehind)) throw error;
-      logger.warn({ database: move.target.name }, 'waiting for the controller to tick in the target');
-      await sleep(pauseMs);
     }
   }
 }

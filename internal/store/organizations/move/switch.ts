@@ -21,37 +21,47 @@ export const stateTables = [
 /** Rows at once. */
 const sliceSize = 500;
 
-/** The target's watermark is older than the source's: its controller must tick first. */
-export class TargetBehind extends Error {
-  override readonly name = 'TargetBehind';
+/** Works while nothing ticks in a database. */
+export function withTicksHeld(db: Database, work: (held: Transaction<Tables>) => Promise<void>): Promise<void> {
+  return db.transaction().execute(async (held) => {
+    await lockTicks(held);
+    await work(held);
+  });
+}
+
+/** True while the target's watermark is older than the source's: its controller must tick first. */
+export async function isBehind(here: Kysely<Tables>, there: Kysely<Tables>): Promise<boolean> {
+  const [{ watermark: from }, { watermark: to }] = [await stateOf(here), await stateOf(there)];
+  return from !== null && to !== null && to < from;
 }
 
 /**
  * Moves the controller's state and changes the map, while no tick runs in either database. It may
  * stop at any point: until the map has changed, the source counts and its state is whole; a tick
  * deletes the other copy.
- * @throws {TargetBehind} when it must be tried again later.
+ * @param here of {@link withTicksHeld}
  */
-export async function switchDatabase(first: Database, move: Move, confirm: () => Promise<void>): Promise<void> {
-  const { source, target, organization } = move;
-  await source.db.transaction().execute(async (here) => {
-    await lockTicks(here);
-    await target.db.transaction().execute(async (there) => {
-      await lockTicks(there);
-      const { rows } = await sql<{ snapshot: string }>`
-        select pg_current_snapshot()::text as snapshot
-      `.execute(await copyState(here, move));
-      // Somebody else may have begun a move if the lock was lost.
-      await confirm();
-      await sql`
-        insert into organization_databases (organization, database, since, stream_since)
-        values (${organization}, ${target.name}, now(), ${rows[0]?.snapshot ?? null})
-        on conflict (organization) do update
-          set database = excluded.database, since = excluded.since, stream_since = excluded.stream_since
-      `.execute(first);
-    });
-    await deleteState(here, [organization]);
+export async function switchDatabase(
+  here: Transaction<Tables>,
+  first: Database,
+  move: Move,
+  confirm: () => Promise<void>,
+): Promise<void> {
+  const { target, organization } = move;
+  await withTicksHeld(target.db, async () => {
+    const { rows } = await sql<{ snapshot: string }>`
+      select pg_current_snapshot()::text as snapshot
+    `.execute(await copyState(here, move));
+    // Somebody else may have begun a move if the lock was lost.
+    await confirm();
+    await sql`
+      insert into organization_databases (organization, database, since, stream_since)
+      values (${organization}, ${target.name}, now(), ${rows[0]?.snapshot ?? null})
+      on conflict (organization) do update
+        set database = excluded.database, since = excluded.since, stream_since = excluded.stream_since
+    `.execute(first);
   });
+  await deleteState(here, [organization]);
 }
 
 async function lockTicks(trx: Transaction<Tables>): Promise<void> {
@@ -99,7 +109,6 @@ async function copyAll(
 /**
  * The target continues where the source is: with the record's gaps, and with the notifications
  * about executions that the source has not sent.
- * @throws {TargetBehind}
  */
 async function copyController(here: Kysely<Tables>, there: Kysely<Tables>, organization: string): Promise<void> {
   const from = await stateOf(here);
@@ -117,7 +126,7 @@ async function copyController(here: Kysely<Tables>, there: Kysely<Tables>, organ
       .updateTable('controller_state')
       .set({ watermark: from.watermark, watermark_at: from.watermark_at, executions_until: from.executions_until })
       .execute();
-  } else if (to.watermark < from.watermark) throw new TargetBehind();
+  }
   const until = from.executions_behind[organization] ?? from.executions_until?.toISOString();
   if (until === undefined) return;
   await sql`
