@@ -2,8 +2,8 @@
 # Packages the chart of a release, which names its image by the digest:
 #   chart.sh CHART IMAGE DIGEST FILE
 # CHART is a folder, and IMAGE such as ghcr.io/runledger/runledger:1.0.0. The same input gives the
-# same bytes; SOURCE_DATE_EPOCH is the time of the files. Whoever signs with a key of their own gives
-# the public one in SIGN_KEY, and in SIGN_KEY_URL where users find it: the chart names both.
+# same bytes; SOURCE_DATE_EPOCH is the time of the files. Whoever signs with a key of their own sets
+# SIGN_KEY to the public one, and SIGN_KEY_URL to where users find it: the chart names both.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

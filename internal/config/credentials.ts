@@ -61,8 +61,8 @@ export function withPostgresCredentials(environment: NodeJS.ProcessEnv): NodeJS.
 }
 
 /**
- * The address with what libpq's `PGUSER`, `PGPASSWORD` and `PGSSLMODE` say of it here: a server that
- * connects to it has not these variables.
+ * The address with what libpq's `PGUSER`, `PGPASSWORD` and `PGSSLMODE` say of it here: a server
+ * that connects to it has not these variables.
  */
 export function wholeAddress(address: string, environment: NodeJS.ProcessEnv = process.env): string {
   const { username, password, searchParams } = new URL(address);

@@ -39,7 +39,7 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
   context.say(sentence);
 };
 
-/** @throws if an organization has a log: its days stay in Postgres until the log knows the export. */
+/** @throws if an organization has a log: its days stay in Postgres until that knows the export. */
 async function requireNoLog(sources: readonly Source[]): Promise<void> {
   for (const { db, has } of sources) {
     const organization = (await organizationsWithLog(db)).find(has);
