@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
@@ -102,7 +101,5 @@ async function repeat(): Promise<never> {
   }
 }
 
-// Its machine is another one. Here it leaves the cores to what is measured, and takes all the rest.
-setPriority(19);
 console.log('attacks');
 await Promise.all(Array.from({ length: attack.connections }, repeat));
