@@ -1,13 +1,19 @@
-import { durationBuckets, metricsIn, type Registry } from '../../kit/telemetry/metrics.ts';
+import { Counter, durationBuckets, Histogram, metricsIn, type Registry } from '../../kit/telemetry/metrics.ts';
 
 /** What became of a read of the archive. */
 const outcomes = ['read', 'away', 'damaged'] as const;
 
 export type ReaderMetrics = ReturnType<typeof readerMetrics>;
 
-/** The metrics of a process that reads days which only the archive has. */
+/**
+ * The metrics of a process that reads days which only the archive has. Parts of a process that
+ * share a registry share them.
+ */
 export function readerMetrics(registry: Registry) {
   const { counter, histogram } = metricsIn(registry);
+  const known = registry.getSingleMetric('runledger_archive_reads_total');
+  const knownSeconds = registry.getSingleMetric('runledger_archive_read_seconds');
+  if (known instanceof Counter && knownSeconds instanceof Histogram) return readsIn(known, knownSeconds);
   const reads = counter(
     'runledger_archive_reads_total',
     'Objects of the archive that were asked for events of cold days, by outcome: read; away: the archive did not answer, and a reader got 503 or a worker tries again; damaged: the object or its manifest is gone or is not the one that was written.',
@@ -19,6 +25,10 @@ export function readerMetrics(registry: Registry) {
     'Duration of reading the wanted events of one object of the archive.',
     durationBuckets,
   );
+  return readsIn(reads, seconds);
+}
+
+function readsIn(reads: Counter<'outcome'>, seconds: Histogram) {
   return {
     onRead: (outcome: (typeof outcomes)[number], ms: number): void => {
       reads.inc({ outcome });
