@@ -62,14 +62,15 @@ export function withPostgresCredentials(environment: NodeJS.ProcessEnv): NodeJS.
 
 /**
  * The address with what libpq's `PGUSER`, `PGPASSWORD` and `PGSSLMODE` say of it here: a server
- * that connects to it has not these variables.
+ * that connects to it has not these variables. Nor has it the authority of this process, so that a
+ * mode that verifies becomes `require`.
  */
 export function wholeAddress(address: string, environment: NodeJS.ProcessEnv = process.env): string {
   const { username, password, searchParams } = new URL(address);
   const missing = [
     ['user', username === '' ? environment['PGUSER'] : undefined],
     ['password', password === '' ? environment['PGPASSWORD'] : undefined],
-    ['sslmode', environment['PGSSLMODE']],
+    ['sslmode', environment['PGSSLMODE']?.replace(/^verify-.*/, 'require')],
   ] as const;
   // In the URL's own text: libpq would not read it as the class URL writes it.
   return missing.reduce((url, [name, value = '']) => {

