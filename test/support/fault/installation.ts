@@ -357,7 +357,7 @@ spec: { automationId: ${failing}, expect: { failures: { consecutive: 1 } } }`,
     const verify = ['verify', '--organization', organization, '--public-key', publicLogKey];
     const hasArchive = this.#chosen.has('archive');
     const { code, stdout, stderr } = await this.#run(...verify, ...(hasArchive ? ['--archive', this.#archive] : []));
-    expect(stdout, stderr).to.match(/^Nothing was lost, added or changed/);
+    expect(stdout, `${stdout}${stderr}`).to.match(/^Nothing was lost, added or changed/);
     if (hasArchive) expect(stdout).to.match(/objects that the log knows, unchanged\.\n/);
     expect(code).to.equal(0);
   }
