@@ -95,12 +95,19 @@ export class Replication {
     }
   }
 
-  /** Resolves once the target has on disk all that the source has written until now. */
+  /**
+   * Resolves once the target has on disk all that the source has written until now.
+   * @throws {MoveError} when Postgres cannot copy.
+   */
   async untilCaughtUp(): Promise<void> {
     const { rows } = await sql<{ lsn: string }>`
       select pg_logical_emit_message(false, 'runledger', 'moved')::text as lsn
     `.execute(this.#move.source.db);
-    while ((await this.#behind(rows[0]?.lsn)) > 0) await sleep(lookMs);
+    while ((await this.#behind(rows[0]?.lsn)) > 0) {
+      // Counts the errors of the target, too.
+      await this.#uncopied();
+      await sleep(lookMs);
+    }
   }
 
   /** Removes what {@link begin} made; safe to repeat, and after an interrupted `begin`. */
