@@ -133,6 +133,7 @@ interface JoinedSegments extends Leaves {
 
 /**
  * Removes the oldest segments. Resolves with the leaves of those with a valid MAC, by organization.
+ * Those of an organization on its way here have numbers of the other database, and may share one.
  */
 async function takeSegments(
   trx: Trx,
@@ -142,11 +143,11 @@ async function takeSegments(
 ): Promise<{ valid: Map<string, Uint8Array[]>; refused: RefusedSegment[] }> {
   const { rows } = await sql<JoinedSegments>`
     with taken as (
-      delete from log_segments where id in (
-        select id from (
-          select id, sum(bytes) over (order by id) - bytes as before
+      delete from log_segments where (organization, id) in (
+        select organization, id from (
+          select organization, id, sum(bytes) over (order by id, organization) - bytes as before
           from (
-            select id, octet_length(leaves) as bytes from log_segments
+            select organization, id, octet_length(leaves) as bytes from log_segments
             where not refused and organization <> all(${except}::text[]) and ${isHere('organization')} order by id limit ${mostSegments}
           ) as oldest
         ) as summed

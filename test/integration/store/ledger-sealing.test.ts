@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import { isConsistent, proveConsistency } from '../../../internal/ledger/proofs.ts';
 import { readAct } from '../../../internal/ledger/act.ts';
 import { readVerifierKey } from '../../../internal/ledger/keys.ts';
@@ -11,6 +12,7 @@ import { nodesOfTiles } from '../../../internal/ledger/tiles.ts';
 import { getCheckpoint, getTile } from '../../../internal/record/ledger.ts';
 import { extendLedgers, retryRefused } from '../../../internal/store/ledger/extend-ledgers.ts';
 import { segmentOf } from '../../../internal/store/ledger/leaves-of-batch.ts';
+import { closeDatabase } from '../../../internal/store/organizations/move/fence.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { countUnsealed, sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { inSealTurn } from '../../../internal/store/ledger/seal-turn.ts';
@@ -65,6 +67,17 @@ describe('the sealer', () => {
         true,
       );
     }
+  });
+
+  it('leaves an organization on its way here alone, whose segments have the numbers of others', async () => {
+    const { db } = database;
+    for (const organization of ['acme', 'globex']) await recordEvents(db, several(2, organization), withLeaves);
+    await sql`alter table log_segments alter id drop identity`.execute(db);
+    await db.updateTable('log_segments').set({ id: '1' }).execute();
+    await closeDatabase(db, 'globex', 'eu');
+    expect(await extendLedgers(db, [macKey], 10)).to.deep.equal({ placed: 2, refused: [] });
+    const left = await db.selectFrom('log_segments').select(['organization', 'id']).execute();
+    expect(left).to.deep.equal([{ organization: 'globex', id: '1' }]);
   });
 
   it('works in one process at a time', async () => {
