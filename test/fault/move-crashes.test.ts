@@ -13,7 +13,7 @@ import { RunledgerProcess } from '../support/runledger-process.ts';
 import { logKey, publicLogKey } from '../support/sealed-ledger.ts';
 import { Sender } from '../support/sender.ts';
 import { migrate, openDatabase } from '../support/store.ts';
-import { tokenNamesOrganization } from '../support/two-databases.ts';
+import { place, tokenNamesOrganization } from '../support/two-databases.ts';
 import { until } from '../support/until.ts';
 
 /** MOVES=100 is the whole: about 25 minutes on a machine of two cores. */
@@ -35,7 +35,7 @@ interface Row {
   total: number;
 }
 
-describe('moves of organizations under load, each struck once', function () {
+describe('moves of organizations under load, each struck once, to a database where another one reports', function () {
   this.timeout(120_000 + moves * 120_000);
   const seed = seedOfRun();
   const random = new Random(seed);
@@ -51,6 +51,8 @@ describe('moves of organizations under load, each struck once', function () {
     const redis = stack.adopt(await RedisServer.start(durable), (server) => server.stop());
     [source, target] = await Promise.all([postgres(), postgres()]);
     await Promise.all([source, target].map((server) => migrate(server.url())));
+    await using map = openDatabase(source.url());
+    await place(map, 'resident', 'eu');
     const databases = { DATABASE_URL: source.url(), DATABASE_URLS: `eu=${target.url()}` };
     settings = { ...databases, REDIS_URL: redis.url, LOG_LEVEL: 'warn' };
     const controller = new RunledgerProcess('controller', { ...settings, ...(await ownSettings()) });
@@ -148,11 +150,12 @@ describe('moves of organizations under load, each struck once', function () {
 
   it(`${moves} moves lose, double and miscount nothing; each event has one leaf, SEED=${seed}`, async () => {
     const struck: string[] = [];
+    const sendAs = (token: string) => (events: object[]) =>
+      ingest.client.register(events, { token }, undefined, '/v1/register/bulk/');
+    await using resident = new Sender(100, sendAs('resident'));
     for (let turn = 0; turn < moves; turn += 1) {
       const organization = `acme-${turn}`;
-      const send = (events: object[]) =>
-        ingest.client.register(events, { token: organization }, undefined, '/v1/register/bulk/');
-      await using sender = new Sender(1_000, send);
+      await using sender = new Sender(1_000, sendAs(organization));
       const more = async (events: number): Promise<void> => {
         const before = sender.accepted.length;
         await until('more receipts', () => sender.accepted.length > before + events, patience);
@@ -163,6 +166,8 @@ describe('moves of organizations under load, each struck once', function () {
       await sender.stop();
       await check(organization, sender.accepted);
     }
+    await resident.stop();
+    await check('resident', resident.accepted);
     console.log(
       `      struck: ${Object.entries(Object.groupBy(struck, (each) => each))
         .map(([each, all]) => `${each} ${all?.length}`)
