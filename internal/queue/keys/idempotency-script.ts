@@ -6,6 +6,9 @@ const keysOfHash = 16_000_000;
 /** Length of a key's name: jemalloc has no size between 16 bytes, which it fills, and 32. */
 export const nameBytes = 14;
 
+/** Operation, derivation, and the events of an item in a job: their place and number. */
+const headBytes = 1 + 1 + 2 + 2;
+
 /**
  * The state of a key is an entry of a hash: what the caller sent, which is the identity of its
  * first event (16 bytes) and a fingerprint (8 bytes, and 4 for each later field); then 6 bytes of a
@@ -18,9 +21,10 @@ export const nameBytes = 14;
  * `ARGV[3]` is `full` where no new key is taken, and `apart` where all items commit different keys:
  * if none of them is known, a shorter loop writes them.
  *
- * Each item begins with the letter of an operation, and `1` if its key is derived from the events:
- * `c`ommit, `r`eserve, `m`ark as acknowledged, `w`rite without a mark, re`l`ease, and `u`ndo a
- * reservation that is `n`ew. The reply has 19 bytes for each item whose key is not new: its number,
+ * `ARGV[5]` has the name and the entry of each item, which one call takes apart: it is quicker than
+ * a call for each. `ARGV[4]` has their heads: the letter of an operation, and `1` if the key is
+ * derived from the events: `c`ommit, `r`eserve, `m`ark as acknowledged, `w`rite without a mark,
+ * re`l`ease, and `u`ndo a reservation that is `n`ew. The reply has 19 bytes for each item whose key is not new: its number,
  * a letter (`a`gain, `c`ommitted, `b`usy, `o`ther body or `f`ull), and the identity of the key.
  *
  * A commit also adds a job of BullMQ, by its own script `addJob`: an error there leaves the keys as
@@ -32,7 +36,7 @@ local function addJob(KEYS, ARGV)
 ${addJob}
 end
 local call, floor, sub, byte = redis.call, math.floor, string.sub, string.byte
-local kept, lease, mode, size, items = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local kept, lease, mode, heads = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local clock = call('TIME')
 local now = clock[1] * 1000 + floor(clock[2] / 1000)
 local leased, free = struct.pack('>I6', now + lease), struct.pack('>I6', 0)
@@ -64,11 +68,13 @@ local function inHashes(generation, hashes, list, step, work)
   end
   for place, group in pairs(groups) do work(hash(generation, place), group) end
 end
-local found, names = {}, {}
-for i = 1, #items / size do
-  local at = (i - 1) * size
-  names[i] = sub(items, at + 7, at + ${6 + nameBytes})
+local count, found, names, items = #heads / ${headBytes}, {}, {}, {}
+if count > 0 then
+  local format = 'c${nameBytes}c' .. #ARGV[5] / count - ${nameBytes}
+  items = {struct.unpack(string.rep(format, count), ARGV[5])}
+  items[2 * count + 1] = nil
 end
+for i = 1, count do names[i] = items[2 * i - 1] end
 local function read(key, names)
   local values = call('HMGET', key, unpack(names))
   for i = 1, #names do if values[i] then found[names[i]] = values[i] end end
@@ -102,23 +108,19 @@ local function giveUp(name, body, isUndone)
 end
 local replies, without, events = {}, {}, tonumber(ARGV[6])
 if mode == 'apart' and next(found) == nil then
-  for i, name in ipairs(names) do
-    changed[words + 1], words = name, words + 2
-    changed[words] = sub(items, (i - 1) * size + ${7 + nameBytes}, i * size)
-  end
-  names = {}
+  changed, words, names = items, 2 * count, {}
 end
 for i, name in ipairs(names) do
-  local at, state, id = (i - 1) * size
-  local operation, body = sub(items, at + 1, at + 1), sub(items, at + ${7 + nameBytes}, at + size)
+  local at, state, id = (i - 1) * ${headBytes} + 1
+  local operation, body = sub(heads, at, at), items[2 * i]
   if operation == 'c' or operation == 'r' then
-    if found[name] then state, id = repeated(name, body, sub(items, at + 2, at + 2) == '1')
+    if found[name] then state, id = repeated(name, body, sub(heads, at + 1, at + 1) == '1')
     elseif mode == 'full' then state, id = 'f', sub(body, 1, 16)
     elseif operation == 'c' then put(name, body)
     else put(name, body .. leased) end
     if state then replies[#replies + 1] = struct.pack('>I2', i - 1) .. state .. id end
     if state and operation == 'c' then
-      local from, more = struct.unpack('>I2I2', items, at + 3)
+      local from, more = struct.unpack('>I2I2', heads, at + 2)
       for event = from, from + more - 1 do without[#without + 1] = event end
     end
   elseif operation == 'm' then put(name, body)

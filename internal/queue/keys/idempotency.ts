@@ -21,9 +21,6 @@ const leaseMs = 2_500;
 /** How long to wait for one of two places, in ms, before the other decides alone. */
 export const placeReplyMs = 500;
 
-/** Bytes of an item: operation, derivation, its events in a job, name, identity, fingerprint. */
-const size = 2 + 4 + nameBytes + 16 + 8 + 4 * (1 + optionalFields.length - firstFields);
-
 /** Bytes of the script's reply for an item: its number, state, identity. */
 const replySize = 2 + 1 + 16;
 
@@ -62,12 +59,12 @@ interface Item {
   readonly fingerprint: string;
 }
 
-/** An item as the script reads it, and the item. */
-type Asked = readonly [text: string, item: Item];
+/** What is asked about a key. */
+type Asked = readonly [head: string, item: Item];
 
 /** `from`: the place of its first event in a job. */
-function textOf(operation: Operation, { isDerived, count, name, id, fingerprint }: Item, from = 0): string {
-  return operation + (isDerived ? '1' : '0') + twoBytes(from) + twoBytes(count) + name + id + fingerprint;
+function headOf(operation: Operation, { isDerived, count }: Item, from = 0): string {
+  return operation + (isDerived ? '1' : '0') + twoBytes(from) + twoBytes(count);
 }
 
 function twoBytes(number: number): string {
@@ -161,7 +158,7 @@ export class IdempotencyKeys {
   async commit(redis: RedisClient, claims: readonly JobClaim[], events: number, job: AddJob): Promise<void> {
     const { placeOfAll } = this.#options;
     if (placeOfAll === undefined) throw new Error('keys and jobs are in several places');
-    const items = claims.map(({ claim: { item }, from }) => [textOf('c', item, from), item] as const);
+    const items = claims.map(({ claim: { item }, from }) => [headOf('c', item, from), item] as const);
     const place = { redis, key: placeOfAll.key };
     const found = await this.#run(job.script, place, items, job.keys, [events, ...job.args]);
     for (const [at, one] of found.entries()) claims[at]?.claim.learn(one);
@@ -231,12 +228,12 @@ export class IdempotencyKeys {
   /** Runs in the background; the caller does not wait. */
   #everywhere(operation: Operation, { item }: Claim): void {
     for (const place of this.#options.placesOf(item.name)) {
-      if (place !== undefined) this.#batchesOf(place).post([textOf(operation, item), item]);
+      if (place !== undefined) this.#batchesOf(place).post([headOf(operation, item), item]);
     }
   }
 
   #ask(place: Place, operation: Operation, item: Item): Promise<Found> {
-    return this.#batchesOf(place).ask([textOf(operation, item), item]);
+    return this.#batchesOf(place).ask([headOf(operation, item), item]);
   }
 
   #batchesOf(place: Place): Batches<Asked, Found> {
@@ -256,10 +253,11 @@ export class IdempotencyKeys {
     more: readonly (string | number | Buffer)[] = [],
   ): Promise<Found[]> {
     const { keptMs, isFull } = this.#options;
-    const text = Buffer.from(items.map(([each]) => each).join(''), 'latin1');
+    const heads = Buffer.from(items.map(([head]) => head).join(''), 'latin1');
+    const texts = Buffer.from(items.map(([, { name, id, fingerprint }]) => name + id + fingerprint).join(''), 'latin1');
     const areApart = more.length > 0 && new Set(items.map(([, { name }]) => name)).size === items.length;
     const mode = isFull?.() === true ? 'full' : areApart ? 'apart' : '';
-    const args = [keptMs, leaseMs, mode, size, text, ...more];
+    const args = [keptMs, leaseMs, mode, heads, texts, ...more];
     const reply = (await script.run(redis, [key, ...keys], args)) as Buffer;
     const found = items.map(([, { id }]): Found => ({ state: 'n', id }));
     for (let at = 0; at < reply.length; at += replySize) {
