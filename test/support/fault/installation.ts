@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { controller } from '../../../cmd/controller/service.ts';
 import { readConfig } from '../../../internal/config/read.ts';
@@ -325,9 +326,15 @@ spec: { automationId: ${failing}, expect: { failures: { consecutive: 1 } } }`,
       const shown = state === 'running' && lastEventAt < lostBefore ? 'lost' : state;
       return [automationId, executionId, shown].join(' ');
     });
-    const shown = (await read('/v1/executions/')).map((item) =>
-      [item.automation, item.execution_id, item.state].join(' '),
-    );
+    let shown: string[] = [];
+    // The controller looks for lost runs once a minute.
+    const isRight = async (): Promise<boolean> => {
+      shown = (await read('/v1/executions/')).map((item) =>
+        [item.automation, item.execution_id, item.state].join(' '),
+      );
+      return isDeepStrictEqual(shown.toSorted(), outcomes.toSorted());
+    };
+    await until('the outcomes', isRight, patience).catch(() => undefined);
     expect(shown.toSorted()).to.deep.equal(outcomes.toSorted());
     const isTold = async () => (await read(`/v1/alerts/?automation_id=${failing}&kind=failing&open=true`)).length === 1;
     await until('an alert', isTold, patience);
