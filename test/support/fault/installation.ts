@@ -329,9 +329,7 @@ spec: { automationId: ${failing}, expect: { failures: { consecutive: 1 } } }`,
     let shown: string[] = [];
     // The controller looks for lost runs once a minute.
     const isRight = async (): Promise<boolean> => {
-      shown = (await read('/v1/executions/')).map((item) =>
-        [item.automation, item.execution_id, item.state].join(' '),
-      );
+      shown = (await read('/v1/executions/')).map((item) => [item.automation, item.execution_id, item.state].join(' '));
       return isDeepStrictEqual(shown.toSorted(), outcomes.toSorted());
     };
     await until('the outcomes', isRight, patience).catch(() => undefined);
