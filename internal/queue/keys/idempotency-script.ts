@@ -19,13 +19,14 @@ const headBytes = 1 + 1 + 2 + 2;
  * record of both; the names of all hashes begin with it.
  *
  * `ARGV[3]` is `full` where no new key is taken, and `apart` where all items commit different keys:
- * if none of them is known, a shorter loop writes them.
+ * if none of them is known, they are written as they came.
  *
  * `ARGV[5]` has the name and the entry of each item, which one call takes apart: it is quicker than
  * a call for each. `ARGV[4]` has their heads: the letter of an operation, and `1` if the key is
  * derived from the events: `c`ommit, `r`eserve, `m`ark as acknowledged, `w`rite without a mark,
- * re`l`ease, and `u`ndo a reservation that is `n`ew. The reply has 19 bytes for each item whose key is not new: its number,
- * a letter (`a`gain, `c`ommitted, `b`usy, `o`ther body or `f`ull), and the identity of the key.
+ * re`l`ease, and `u`ndo a reservation that is `n`ew. The reply has 19 bytes for each item whose key
+ * is not new: its number, a letter (`a`gain, `c`ommitted, `b`usy, `o`ther body or `f`ull), and the
+ * identity of the key.
  *
  * A commit also adds a job of BullMQ, by its own script `addJob`: an error there leaves the keys as
  * they were. Events whose key is not new are left out of the job (`JobData`).
