@@ -9,6 +9,7 @@ import type { Objects } from '../../internal/record/archive/objects.ts';
 import { openS3 } from '../../internal/record/archive/s3.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import { Child, compileCache } from '../support/child.ts';
+import { expectColdAsHot, patienceOfRuns } from '../support/cold-answers.ts';
 import { failureOf } from '../support/failure.ts';
 import { Forwarder } from '../support/forwarder.ts';
 import { day } from '../support/maintenance-day.ts';
@@ -60,6 +61,16 @@ describe('an archive in S3', function suite() {
     const run = { db, record: createQueries(db), objects, format: 'parquet' as const, from: 0, to: Date.now() };
     expect(await exportDays({ ...run, recheckBefore: Infinity })).to.deep.equal({ written: 0, kept: 3, events: 0 });
   });
+
+  it('has days that give the same answers as in Postgres, row for row', async () => {
+    // The client of S3 takes them from the environment of its process.
+    Object.assign(process.env, server.env);
+    try {
+      await expectColdAsHot((run) => `s3://record/cold-${run}`);
+    } finally {
+      for (const name of Object.keys(server.env)) delete process.env[name];
+    }
+  }).timeout(patienceOfRuns);
 
   it('holds large objects whole or not at all', async () => {
     await using objects = open();

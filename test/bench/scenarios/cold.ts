@@ -5,10 +5,10 @@ import type { Database } from '../../../internal/store/database.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
 import { namesIn, temporaryFolder } from '../../support/export.ts';
 import { query } from '../../support/postgres-server.ts';
+import { S3Server } from '../../support/s3-server.ts';
 import { openDatabase } from '../../support/store.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { figure, percentile } from '../harness/figures.ts';
 import { generateEvents } from './growth.ts';
 import type { Scenario } from './scenario.ts';
@@ -21,8 +21,11 @@ const samples = 200;
 
 /** What an event takes on disk: in Postgres with its indexes, and in the archive. */
 export const keep: Scenario = async (world, { coldEvents }) => {
-  await using cooled = await coolDay(await world.createDatabase(), coldEvents);
-  const { hot, cold, seconds } = cooled;
+  await using folder = await temporaryFolder();
+  await using cooled = await coolDay(await world.createDatabase(), coldEvents, folder.path);
+  const { hot, seconds } = cooled;
+  const files = (await namesIn(folder.path)).map((name) => stat(join(folder.path, name)));
+  const cold = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0) / coldEvents;
   return {
     figures: [
       figure('An event in Postgres, with its indexes', hot, 'B', { atMost: 420 }),
@@ -38,21 +41,31 @@ export const keep: Scenario = async (world, { coldEvents }) => {
   };
 };
 
-/** An execution's page from the archive, each time by a reader that has read nothing before. */
+/**
+ * An execution's page from the archive in a local S3, each time by a reader that has read nothing
+ * before.
+ */
 export const cold: Scenario = async (world, { coldEvents }) => {
-  const url = await world.createDatabase();
-  await using cooled = await coolDay(url, coldEvents, (db) => pagesOf(createQueries(db), url));
-  const { db, folder, before = [] } = cooled;
+  await using stack = new AsyncDisposableStack();
+  const server = stack.adopt(await S3Server.start(), (started) => started.stop());
+  // The client of S3 takes them from the environment of its process.
+  Object.assign(process.env, server.env);
+  stack.defer(() => {
+    for (const name of Object.keys(server.env)) delete process.env[name];
+  });
+  const [url, place] = [await world.createDatabase(), 's3://record/archive'];
+  await using cooled = await coolDay(url, coldEvents, place, (db) => pagesOf(createQueries(db), url));
+  const { db, before = [] } = cooled;
   const times: number[] = [];
   for (const { execution, page } of before) {
-    const reader = new ArchiveReader(pathToFileURL(folder).href);
+    const reader = new ArchiveReader(place);
     const begun = performance.now();
     const { archived, ...found } = await readPage(createQueries(reader.of(db)), execution);
     times.push(performance.now() - begun);
     await reader.close();
     if (archived === undefined || !isDeepStrictEqual(found, page)) throw new Error('the archive answers otherwise');
   }
-  const record = createQueries(withArchive(db, folder));
+  const record = createQueries(withArchive(db, place));
   const searches: number[] = [];
   for (const q of ['no such text', 'nor this one', 'and none of these']) {
     const begun = performance.now();
@@ -65,7 +78,7 @@ export const cold: Scenario = async (world, { coldEvents }) => {
       figure("An execution's page from the archive, p99", percentile(times, 0.99), 'ms', { atMost: 400 }),
       figure(`A search in ${coldEvents.toLocaleString('en')} events of the archive`, percentile(searches, 0.5), 'ms'),
     ],
-    notes: ['In a folder on this machine.'],
+    notes: ['The archive of `cold` is in an S3 server on this machine, that of `keep` in a folder.'],
   };
 };
 
@@ -89,32 +102,18 @@ function readPage(record: Queries, execution: Execution): ReturnType<Queries['li
 }
 
 /** Makes a day of events cold, after what is to be asked before. */
-async function coolDay<Before>(url: string, events: number, ask?: (db: Database) => Promise<Before>) {
+async function coolDay<Before>(url: string, events: number, place: string, ask?: (db: Database) => Promise<Before>) {
   const db = openDatabase(url, 600_000);
-  const folder = await temporaryFolder();
-  const stack = new AsyncDisposableStack();
-  stack.use(folder);
-  stack.defer(() => db.destroy());
   await makePartition(url);
   await generateEvents(url, events, 'older');
   const size = `select sum(pg_total_relation_size(inhrelid))::float8 as bytes from pg_inherits where inhparent = 'events'::regclass`;
   const [row] = await query<{ bytes: number }>(url, size);
   const before = await ask?.(db);
   const begun = performance.now();
-  const { cooled } = await makeCold({ db, url }, folder.path);
+  const { cooled } = await makeCold({ db, url }, place);
   const seconds = (performance.now() - begun) / 1_000;
   if (cooled?.length !== 1) throw new Error(`${cooled?.length} days became cold`);
-  const files = (await namesIn(folder.path)).map((name) => stat(join(folder.path, name)));
-  const bytes = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
-  return {
-    db,
-    folder: folder.path,
-    before,
-    hot: (row?.bytes ?? 0) / events,
-    cold: bytes / events,
-    seconds,
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
+  return { db, before, hot: (row?.bytes ?? 0) / events, seconds, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
 /** The partition of the day that {@link generateEvents} fills. */
