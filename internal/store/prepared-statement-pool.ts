@@ -16,7 +16,7 @@ const notPrepared = new Set(['26000', '42P05', '0A000']);
  * Statements that must come first in a transaction: those that Postgres runs alone, and the start
  * of a transaction with an isolation level.
  */
-const runsAlone = /^\s*(?:(?:create|drop) index concurrently|vacuum|start transaction) /;
+const runsAlone = /^\s*(?:(?:create|drop) index concurrently|reindex table concurrently|vacuum|start transaction) /;
 
 /** Sends a statement and resolves with its result. */
 type Send = (client: PoolClient, text: string, values: unknown[]) => Promise<unknown>;

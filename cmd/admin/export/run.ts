@@ -1,11 +1,15 @@
-import { ConfigError } from '../../../internal/config/read.ts';
+import { ConfigError, type Config } from '../../../internal/config/read.ts';
+import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { organizationsWithLog } from '../../../internal/store/ledger/organizations-with-log.ts';
 import { firstDatabase, readPlaces } from '../../../internal/store/organizations/organization-map.ts';
+import { dayOf, daysBefore } from '../../../internal/store/partitions/days.ts';
+import { packDays } from '../../../internal/store/partitions/pack-days.ts';
 import { macKeysOf } from '../../../internal/ledger/mac.ts';
-import { UsageError, type Run } from '../command.ts';
+import { UsageError, type Context, type Run } from '../command.ts';
 import { openDatabases, type Databases } from '../databases.ts';
-import { noDestination, readOptions, type exportOptions } from './options.ts';
+import type { databaseSettings } from '../databases-settings.ts';
+import { noDestination, readOptions, type exportOptions, type Options } from './options.ts';
 import { exportToOutput } from './to-output.ts';
 import { exportToPlace, type Source } from './to-place.ts';
 
@@ -37,7 +41,23 @@ export const run: Run<typeof exportOptions> = async (args, context) => {
           macKey,
         });
   context.say(sentence);
+  if (config.HOT_DAYS > 0 && place !== '-') await packAll(config, options, context);
 };
+
+/** Packs the indexes of the days that are due and stay hot: that may take hours. */
+async function packAll(
+  config: Config<(typeof databaseSettings)[number] | 'HOT_DAYS'>,
+  { settleHours }: Options,
+  { signal, say }: Pick<Context, 'signal' | 'say'>,
+): Promise<void> {
+  await using databases = openDatabases(config, { command: 'export', most: 2 });
+  for (const db of databases.all.values()) {
+    const { now } = await readClock(db);
+    const hot = { from: daysBefore(dayOf(now), config.HOT_DAYS), to: dayOf(now - settleHours * 3_600_000) };
+    const tables = await packDays(db, hot, signal);
+    if (tables.length > 0) say(`packed the indexes of ${tables.join(', ')}`);
+  }
+}
 
 /** @throws if an organization has a log: its days stay in Postgres until that knows the export. */
 async function requireNoLog(sources: readonly Source[]): Promise<void> {

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { ArchiveReader } from '../../../internal/record/archive/archive-reader.ts';
 import { createQueries, type Queries } from '../../../internal/record/queries.ts';
 import type { Database } from '../../../internal/store/database.ts';
+import { dayOf, daysBefore } from '../../../internal/store/partitions/days.ts';
+import { packDays } from '../../../internal/store/partitions/pack-days.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
 import { namesIn, temporaryFolder } from '../../support/export.ts';
 import { query } from '../../support/postgres-server.ts';
@@ -106,6 +108,8 @@ async function coolDay<Before>(url: string, events: number, place: string, ask?:
   const db = openDatabase(url, 600_000);
   await makePartition(url);
   await generateEvents(url, events, 'older');
+  // As the export does with days that stay hot.
+  await packDays(db, { from: daysBefore(dayOf(Date.now()), hotDays), to: Date.now() });
   const size = `select sum(pg_total_relation_size(inhrelid))::float8 as bytes from pg_inherits where inhparent = 'events'::regclass`;
   const [row] = await query<{ bytes: number }>(url, size);
   const before = await ask?.(db);

@@ -45,6 +45,16 @@ describe('days that only the archive has', function suite() {
   it('give the same answers as Postgres, row for row', () =>
     expectColdAsHot((run) => join(folder.path, String(run)))).timeout(patienceOfRuns);
 
+  it('have packed indexes before, from the first export on', async () => {
+    await store({});
+    await maintain(database.db, { ...keepAll, now: Date.now() });
+    const env = { DATABASE_URL: database.url, ARCHIVE_URL: pathToFileURL(folder.path).href, HOT_DAYS: '20' };
+    const name = `events_${new Date(old).toISOString().slice(0, 10).replaceAll('-', '')}`;
+    const first = await runExport(env, []);
+    expect(first.stderr).to.contain(`packed the indexes of ${name}\n`);
+    expect((await runExport(env, [])).stderr).to.not.contain('packed');
+  });
+
   it('say which object an answer comes from', async () => {
     await store({ executionId: 'run' }, { executionId: 'run', createdAt: Date.now() });
     await makeCold(database, folder.path);
