@@ -25,12 +25,13 @@ const samples = 200;
 export const keep: Scenario = async (world, { coldEvents }) => {
   await using folder = await temporaryFolder();
   await using cooled = await coolDay(await world.createDatabase(), coldEvents, folder.path);
-  const { hot, seconds } = cooled;
+  const { hot, executions, seconds } = cooled;
   const files = (await namesIn(folder.path)).map((name) => stat(join(folder.path, name)));
   const cold = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0) / coldEvents;
   return {
     figures: [
       figure('An event in Postgres, with its indexes', hot, 'B', { atMost: 420 }),
+      figure('Its part of an execution, which stays in Postgres', executions, 'B'),
       figure('An event in the archive', cold, 'B'),
       figure(
         `An event kept for ${days} days, of which ${hotDays} are hot`,
@@ -110,14 +111,18 @@ async function coolDay<Before>(url: string, events: number, place: string, ask?:
   await generateEvents(url, events, 'older');
   // As the export does with days that stay hot.
   await packDays(db, { from: daysBefore(dayOf(Date.now()), hotDays), to: Date.now() });
-  const size = `select sum(pg_total_relation_size(inhrelid))::float8 as bytes from pg_inherits where inhparent = 'events'::regclass`;
-  const [row] = await query<{ bytes: number }>(url, size);
+  const sizeOf = async (table: string): Promise<number> => {
+    const size = `select sum(pg_total_relation_size(relid))::float8 as bytes from pg_partition_tree('${table}')`;
+    const [row] = await query<{ bytes: number }>(url, size);
+    return (row?.bytes ?? 0) / events;
+  };
+  const [hot, executions] = [await sizeOf('events'), await sizeOf('executions')];
   const before = await ask?.(db);
   const begun = performance.now();
   const { cooled } = await makeCold({ db, url }, place);
   const seconds = (performance.now() - begun) / 1_000;
   if (cooled?.length !== 1) throw new Error(`${cooled?.length} days became cold`);
-  return { db, before, hot: (row?.bytes ?? 0) / events, seconds, [Symbol.asyncDispose]: () => db.destroy() };
+  return { db, before, hot, executions, seconds, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
 /** The partition of the day that {@link generateEvents} fills. */
