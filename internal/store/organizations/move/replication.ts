@@ -67,7 +67,8 @@ export class Replication {
 
   /**
    * Begins to copy. Creates the slot before the subscription, which databases of one server
-   * require.
+   * require. By default Postgres would drop the slot of a copied table before it is on disk that the
+   * table is copied: after a crash of the target it asks for that slot for ever.
    */
   async begin(): Promise<void> {
     const { source, target, organization } = this.#move;
@@ -80,7 +81,7 @@ export class Replication {
     await sql`select pg_create_logical_replication_slot(${this.#name}, 'pgoutput')`.execute(source.db);
     await sql`
       create subscription ${this.#id} connection ${sql.lit(source.url)} publication ${this.#id}
-      with (create_slot = false, slot_name = ${sql.lit(this.#name)})
+      with (create_slot = false, slot_name = ${sql.lit(this.#name)}, synchronous_commit = on)
     `.execute(target.db);
   }
 
