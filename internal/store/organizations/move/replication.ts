@@ -67,8 +67,8 @@ export class Replication {
 
   /**
    * Begins to copy. Creates the slot before the subscription, which databases of one server
-   * require. By default Postgres would drop the slot of a copied table before it is on disk that the
-   * table is copied: after a crash of the target it asks for that slot for ever.
+   * require. By default Postgres would drop the slot of a copied table before it is on disk that
+   * the table is copied: after a crash of the target it asks for that slot for ever.
    */
   async begin(): Promise<void> {
     const { source, target, organization } = this.#move;
