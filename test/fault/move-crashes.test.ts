@@ -22,8 +22,8 @@ const moves = Number(process.env['MOVES'] ?? 4);
 /** Longest wait, in ms: for a test that hangs. */
 const patience = 120_000;
 
-/** A move takes about as long, in ms: strikes come at any time of it. */
-const moveMs = 4_000;
+/** A stage takes about as long, in ms: strikes come at any time of it. */
+const stageMs = 800;
 
 const victims = ['command', 'worker', 'source', 'target'] as const;
 type Victim = (typeof victims)[number];
@@ -98,12 +98,13 @@ describe('moves of organizations under load, each struck once, to a database whe
     }
   }
 
-  /** The first two of a run strike the command in its two long stages, others at any time. */
+  /** The first two of a run strike the command in its two long stages, the others in any stage. */
   async function moveStruck(organization: string, turn: number): Promise<string> {
-    const victim = turn < 2 ? 'command' : random.pick(victims);
+    const [victim, stage, delayMs] =
+      turn < 2 ? ['command' as const, turn + 1, 0] : [random.pick(victims), random.int(0, 3), random.int(0, stageMs)];
     const command = startMove(organization);
-    if (turn < 2) await until('the stage', async () => (await stageOf(organization)) > turn, patience, 5);
-    else await sleep(random.int(0, moveMs));
+    await until('the stage', async () => (await stageOf(organization)) >= stage, patience, 5);
+    await sleep(delayMs);
     const struckIn = stages[await stageOf(organization)];
     await strike(victim, command);
     await until('the move ends', async () => (await command.exited) === 0 || (await repeat(organization)), patience);
