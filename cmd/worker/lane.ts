@@ -134,7 +134,7 @@ export function createLane(
       },
       pingDatabase,
       retrying: () => batcher.retrying,
-      stored: () => (consumers.length > 1 ? handled : batcher.storedBatches) + consumer.unreadable,
+      stored: () => (consumers.length > 1 ? handled : batcher.storedBatches) + consumer.delayed,
     });
     consumers.push(consumer);
     watches.push(watch);

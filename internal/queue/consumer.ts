@@ -21,12 +21,12 @@ import { shardsInside } from './shards/shard-registry.ts';
 const fetchedBytes = 16 * 1_024 * 1_024;
 
 /**
- * Delay before a newer release's job is offered again, in ms. It doubles: during a deploy a newer
- * worker takes the job soon, and without one such jobs cost little.
+ * Delay before a job that must wait is offered again, in ms. It doubles: during a deploy a newer
+ * worker takes its job soon, and without one such jobs cost little.
  */
 const [firstDelayMs, longestDelayMs] = [1_000, 30_000];
 
-/** Time between two log records about jobs that wait for a newer worker, in ms. */
+/** Time between two log records about jobs that must wait, in ms. */
 const tellMs = 60_000;
 
 /**
@@ -83,7 +83,7 @@ export class Consumer {
   #restart: NodeJS.Timeout | undefined;
   #refusedAt = -Infinity;
   #taken = 0;
-  #unreadable = 0;
+  #delayed = 0;
   #toldAt = -Infinity;
 
   constructor(options: ConsumerOptions) {
@@ -137,9 +137,9 @@ export class Consumer {
     return main.llen(queueKey(this.#options.queueName, 'wait'));
   }
 
-  /** How often a job was kept for a newer worker: progress, though nothing is stored. */
-  get unreadable(): number {
-    return this.#unreadable;
+  /** How often a job was made to wait: progress, though nothing is stored. */
+  get delayed(): number {
+    return this.#delayed;
   }
 
   /**
@@ -210,19 +210,21 @@ export class Consumer {
     const result = await handled.finally(() => this.#handling.delete(handled));
     if (result === 'stored') return;
     if (result instanceof SetAside) throw result;
-    if (result instanceof UnknownFormat) return this.#keepForNewer(result, job, token);
+    if (result instanceof UnknownFormat) {
+      this.#options.metrics.unreadable.inc();
+      return this.#delay(job, token, 'jobs wait for a worker of a newer release', result);
+    }
+    if (result === 'postponed') return this.#delay(job, token, 'jobs wait until the archive answers');
     await job.moveToWait(token);
     throw new WaitingError();
   }
 
-  /** Delays a job until a worker of its release takes it. This is not a failed attempt. */
-  async #keepForNewer(error: UnknownFormat, job: Job, token: string | undefined): Promise<never> {
-    const { metrics, logger } = this.#options;
-    this.#unreadable += 1;
-    metrics.unreadable.inc();
+  /** Offers a job again later. This is not a failed attempt. */
+  async #delay(job: Job, token: string | undefined, reason: string, error?: UnknownFormat): Promise<never> {
+    this.#delayed += 1;
     if (performance.now() - this.#toldAt >= tellMs) {
       this.#toldAt = performance.now();
-      logger.error({ error, job: job.id, jobs: this.#unreadable }, 'jobs wait for a worker of a newer release');
+      this.#options.logger.error({ error, job: job.id, jobs: this.#delayed }, reason);
     }
     const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** (job.attemptsStarted - 1));
     await job.moveToDelayed(Date.now() + delay, token);

@@ -6,6 +6,25 @@ import { coldObjectsOf, mayBeCold } from './partitions/cold-days.ts';
 import { dayOf } from './partitions/days.ts';
 import type { ColdArchive, ColdObject } from './tables/cold-days-table.ts';
 
+/** Objects that are asked at once. */
+const askedAtOnce = 8;
+
+/** Nothing of a batch was stored, since the archive did not say which of its events it has. */
+export class ArchiveSilent extends Error {
+  override readonly name = 'ArchiveSilent';
+  readonly #objects: readonly ColdObject[];
+
+  constructor(objects: readonly ColdObject[], cause: unknown) {
+    super('the archive does not say whether it has an event', { cause });
+    this.#objects = objects;
+  }
+
+  /** True of an event that must wait for the archive. */
+  concerns(event: AcceptedEvent): boolean {
+    return this.#objects.some((object) => isOf(object, event));
+  }
+}
+
 /** True if an event of a batch may have been stored on a day that has left Postgres since. */
 export function mayBeArchived(events: readonly AcceptedEvent[]): boolean {
   return events.some(({ createdAt }) => mayBeCold(createdAt));
@@ -13,7 +32,8 @@ export function mayBeArchived(events: readonly AcceptedEvent[]): boolean {
 
 /**
  * Inserts the events that the archive lacks: the others were stored, and counted, before their day
- * left Postgres. Begins again if a day leaves meanwhile. Fails while the archive does not answer.
+ * left Postgres. Begins again if a day leaves meanwhile.
+ * @throws {ArchiveSilent} while the archive does not answer, or without one.
  */
 export async function insertUnlessArchived<T>(
   db: Database,
@@ -40,22 +60,37 @@ export async function insertUnlessArchived<T>(
   }
 }
 
-/** The events that these objects have. */
+/** The events that these objects have. @throws {ArchiveSilent} */
 async function archivedOf(
   { archive }: Database,
   objects: readonly ColdObject[],
   events: readonly AcceptedEvent[],
 ): Promise<ReadonlySet<AcceptedEvent>> {
   const archived = new Set<AcceptedEvent>();
-  for (const object of objects) {
-    if (archive === undefined) throw new Error('the day of an event is in the archive only: set ARCHIVE_URL');
-    const own = events.filter(
-      ({ organization, createdAt }) => organization === object.organization && dayOf(createdAt) === object.day,
-    );
-    const ids = await idsIn(archive, object, own);
-    for (const event of own) if (ids.has(event.id)) archived.add(event);
+  const silent: ColdObject[] = [];
+  let failure: unknown;
+  const ask = async (object: ColdObject): Promise<void> => {
+    const own = events.filter((event) => isOf(object, event));
+    try {
+      if (archive === undefined) throw new Error('the day of an event is in the archive only: set ARCHIVE_URL');
+      const ids = await idsIn(archive, object, own);
+      for (const event of own) if (ids.has(event.id)) archived.add(event);
+    } catch (error) {
+      silent.push(object);
+      failure = error;
+    }
+  };
+  for (let first = 0; first < objects.length; first += askedAtOnce) {
+    // If it does not answer at all, it is not asked on: each time-out takes seconds.
+    if (first > 0 && silent.length === first) silent.push(...objects.slice(first, first + askedAtOnce));
+    else await Promise.all(objects.slice(first, first + askedAtOnce).map(ask));
   }
+  if (silent.length > 0) throw new ArchiveSilent(silent, failure);
   return archived;
+}
+
+function isOf({ organization, day }: ColdObject, event: AcceptedEvent): boolean {
+  return event.organization === organization && dayOf(event.createdAt) === day;
 }
 
 async function idsIn(

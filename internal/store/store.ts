@@ -7,6 +7,7 @@ import { countRunning } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
+import { ArchiveSilent } from './insert-unless-archived.ts';
 import { deleteExpiredSessions } from './partitions/expired-sessions.ts';
 import { maintain } from './partitions/maintain.ts';
 import { measurePartitions } from './measure.ts';
@@ -43,6 +44,7 @@ export interface Store {
   recordEvents(events: readonly AcceptedEvent[]): Promise<StoredBatch>;
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<boolean>;
   isDataError(error: unknown): boolean;
+  waitingForArchive(error: unknown): ((event: AcceptedEvent) => boolean) | undefined;
   ping(): Promise<void>;
   maintain(): Promise<MaintenanceReport>;
   /** Only reads. */
@@ -68,6 +70,7 @@ export function createStore(db: Database, options: StoreOptions): Store {
     },
     keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason, macKey),
     isDataError,
+    waitingForArchive: (error) => (error instanceof ArchiveSilent ? (event) => error.concerns(event) : undefined),
     ping: () => ping(db),
     maintain: async () => {
       const { now, ahead } = await readClock(db);

@@ -15,6 +15,9 @@ import type { Storage, StoreResult } from './storage.ts';
  */
 const [headStart, longestHeadStartMs] = [0.7, 200];
 
+/** How long events that wait for the archive are not tried again, in ms: a try may take long. */
+const archivePauseMs = 10_000;
+
 /**
  * Limits of a batch, the least time between the starts of two statements that are not full (ms),
  * and the pauses of retries.
@@ -40,6 +43,12 @@ interface WaitingJob extends Portion {
   settle: (result: StoreResult) => void;
 }
 
+/** Why a batch cannot be stored: its events that must not be, and the result of their jobs. */
+interface Refusal {
+  concerns: (event: AcceptedEvent) => boolean;
+  result: StoreResult;
+}
+
 /**
  * Group commit to Postgres: jobs that arrive during a statement share the next one. While Postgres
  * is unavailable, the batcher keeps its jobs and retries. The room of their lane bounds its memory.
@@ -58,6 +67,8 @@ export class Batcher implements Storage {
   #storedBatches = 0;
   /** Duration of the last statement, in ms. */
   #tookMs = 0;
+  /** Which events wait for the archive, until when. */
+  #archivePause: { concerns: Refusal['concerns']; until: number } | undefined;
 
   constructor(store: IsolatingStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
     this.#store = store;
@@ -76,6 +87,7 @@ export class Batcher implements Storage {
   async add(events: AcceptedEvent[], redelivered = false): Promise<StoreResult> {
     if (events.length === 0) return 'stored';
     if (this.#abandon.signal.aborted) return 'abandoned';
+    if (this.#waitsForArchive(events)) return 'postponed';
     const point = this.#tracing?.currentSpan();
     const results = portionsOf(events, this.#limits.batchBytes).map(
       (portion) =>
@@ -128,6 +140,13 @@ export class Batcher implements Storage {
     return this.#underWay.size === 0 ? 0 : Math.min(this.#tookMs * headStart, longestHeadStartMs);
   }
 
+  #waitsForArchive(events: readonly AcceptedEvent[]): boolean {
+    if (this.#archivePause === undefined) return false;
+    if (performance.now() < this.#archivePause.until) return events.some(this.#archivePause.concerns);
+    this.#archivePause = undefined;
+    return false;
+  }
+
   #schedule(): void {
     if (this.#underWay.size < this.#limits.statementsInFlight) this.#scheduler.schedule(this.#full);
   }
@@ -173,19 +192,22 @@ export class Batcher implements Storage {
     settleAll(batch, 'stored');
   }
 
-  /** Resolves with the number of duplicates, or with the organizations that moved away. */
-  #storeOnce(events: AcceptedEvent[]): Promise<number | ReadonlySet<string>> {
+  /** Resolves with the number of duplicates, or with why nothing was stored. */
+  #storeOnce(events: AcceptedEvent[]): Promise<number | Refusal> {
     return this.#store.store(events).catch((error: unknown) => {
       const moved = this.#limits.movedBecauseOf?.(error);
-      if (moved === undefined) throw error;
-      return moved;
+      if (moved !== undefined) return { concerns: ({ organization }) => moved.has(organization), result: moved };
+      const concerns = this.#store.waitingForArchive(error);
+      if (concerns === undefined) throw error;
+      this.#archivePause = { concerns, until: performance.now() + archivePauseMs };
+      return { concerns, result: 'postponed' };
     });
   }
 
-  /** Gives back the jobs that hold an event of these organizations, and stores the rest. */
-  async #storeOthers(batch: WaitingJob[], moved: ReadonlySet<string>): Promise<void> {
-    const isOf = ({ events }: WaitingJob): boolean => events.some(({ organization }) => moved.has(organization));
-    settleAll(batch.filter(isOf), moved);
+  /** Gives back the jobs that hold such an event, and stores the rest. */
+  async #storeOthers(batch: WaitingJob[], { concerns, result }: Refusal): Promise<void> {
+    const isOf = ({ events }: WaitingJob): boolean => events.some(concerns);
+    settleAll(batch.filter(isOf), result);
     const others = batch.filter((job) => !isOf(job));
     if (others.length > 0) await this.#storeOrRetry(others);
   }

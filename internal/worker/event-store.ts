@@ -9,4 +9,6 @@ export interface EventStore {
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<boolean>;
   /** True for errors in the data, which a retry cannot fix. */
   isDataError(error: unknown): boolean;
+  /** Which events of a batch wait for the archive, if it was refused with this error for them. */
+  waitingForArchive(error: unknown): ((event: AcceptedEvent) => boolean) | undefined;
 }

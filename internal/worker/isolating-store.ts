@@ -34,6 +34,11 @@ export class IsolatingStore {
     }
   }
 
+  /** {@link EventStore.waitingForArchive} */
+  waitingForArchive(error: unknown): ((event: AcceptedEvent) => boolean) | undefined {
+    return this.#store.waitingForArchive(error);
+  }
+
   async #storeWhole(events: readonly AcceptedEvent[]): Promise<number> {
     this.#metrics.batchSize.observe(events.length);
     const stopTimer = this.#metrics.statementSeconds.startTimer();

@@ -106,7 +106,7 @@ export class Router implements Storage {
       if (closed.size > 0) return this.#split(name, events, closed);
     }
     const result = await batcher.add(events, redelivered);
-    if (result === 'stored' || result === 'abandoned') return result;
+    if (result === 'stored' || result === 'abandoned' || result === 'postponed') return result;
     if (result === 'withdrawn') return this.#aside(events, { unavailable: name });
     return this.#storeElsewhere(name, events, result);
   }

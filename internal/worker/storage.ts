@@ -3,9 +3,11 @@ import type { AcceptedEvent } from '../event/event.ts';
 /**
  * The result of a job. `stored`: its events are in Postgres, as events or dead letters.
  * `abandoned`: given back because the process stops. `withdrawn`: given back because Postgres is
- * unavailable. A set: nothing was stored, because these organizations have left the database.
+ * unavailable. `postponed`: given back because only the archive can say what was stored before, and
+ * it does not answer. A set: nothing was stored, because these organizations have left the
+ * database.
  */
-export type StoreResult = 'stored' | 'abandoned' | 'withdrawn' | ReadonlySet<string>;
+export type StoreResult = 'stored' | 'abandoned' | 'withdrawn' | 'postponed' | ReadonlySet<string>;
 
 /** Stores the events of jobs, in one database or in several. */
 export interface Storage {

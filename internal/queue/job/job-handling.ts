@@ -13,8 +13,9 @@ const longestText = 32 * 1_024 * 1_024;
 
 /**
  * Stores a batch. `redelivered`: an earlier worker took the job and returned it or died. Resolves
- * with `stored` once every event is safe; BullMQ then removes the job. With any other value, such
- * as `abandoned` when the process stops, the job returns to the queue.
+ * with `stored` once every event is safe; BullMQ then removes the job. With `postponed` it is
+ * offered again later. With any other value, such as `abandoned` when the process stops, the job
+ * returns to the queue.
  */
 export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<unknown>;
 

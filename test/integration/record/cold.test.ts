@@ -102,7 +102,7 @@ describe('days that only the archive has', function suite() {
     expect(await recordEvents(withArchive(database.db, folder.path), withLate)).to.include({ stored: 1 });
     expect(await storedExecutions(database.db)).to.have.nested.property('[0].counts.EVENT', 5);
     const away = withArchive(database.db, join(folder.path, 'no such volume'));
-    expect(await failureOf(recordEvents(away, events))).to.have.property('name', 'ArchiveAway');
+    expect(await failureOf(recordEvents(away, events))).to.have.property('name', 'ArchiveSilent');
     expect(await storedEvents(database.db)).to.have.lengthOf(2);
   });
 

@@ -14,6 +14,9 @@ import { until } from '../../support/until.ts';
 
 const refusedByPostgres = Object.assign(new Error('refused'), { code: '22021' });
 
+const archiveSilent = new Error('silent');
+const isOfGlobex = ({ organization }: AcceptedEvent): boolean => organization === 'globex';
+
 /** A store that shows faults which a real one cannot be made to show at will. */
 function fakeStore(
   faults: {
@@ -40,6 +43,7 @@ function fakeStore(
       return isNew;
     },
     isDataError: (error) => error === refusedByPostgres,
+    waitingForArchive: (error) => (error === archiveSilent ? isOfGlobex : undefined),
   };
   return { store, batches, deadIds, sizes: () => batches.map(({ length }) => length) };
 }
@@ -106,6 +110,17 @@ describe('batcher', () => {
     const results = await Promise.all(jobs.map((events) => batcher.add(events)));
     expect(results).to.deep.equal(['stored', moved]);
     expect(sizes()).to.deep.equal([4, 1]);
+  });
+
+  it('postpones the jobs whose events wait for the archive, at once for a while, and stores the others', async () => {
+    const record = (events: readonly AcceptedEvent[]): Promise<void> =>
+      events.some(isOfGlobex) ? Promise.reject(archiveSilent) : Promise.resolve();
+    const { store, sizes } = fakeStore({ record });
+    const { batcher } = createBatcher(store);
+    const mixed = [...some(1), ...some(1, { organization: 'globex' })];
+    expect(await Promise.all([batcher.add(mixed), batcher.add(some(3))])).to.deep.equal(['postponed', 'stored']);
+    expect(await batcher.add(mixed)).to.equal('postponed');
+    expect(sizes()).to.deep.equal([5, 3]);
   });
 
   it('withdraws its jobs, and repeats the statement under way until it succeeds', async () => {
