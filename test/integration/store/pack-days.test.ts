@@ -6,6 +6,7 @@ import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { withTurn } from '../../../internal/store/with-turn.ts';
 import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
 import { day, keepAll, midnight, now } from '../../support/maintenance-day.ts';
 import { query } from '../../support/postgres-server.ts';
 import { eachDatabase } from '../../support/store.ts';
@@ -57,6 +58,12 @@ describe('days that are over', () => {
     expect(await query(database.url, `select to_regclass('events_left_ccnew') as left`)).to.deep.equal([
       { left: null },
     ]);
+  });
+
+  it('are left alone once their export is told to end', async () => {
+    const before = await sizeOf(older);
+    expect(await failureOf(packDays(database.db, over, AbortSignal.abort()))).to.have.property('name', 'AbortError');
+    expect(await sizeOf(older)).to.equal(before);
   });
 
   it('are left alone while another process builds indexes', async () => {
