@@ -15,7 +15,7 @@ export interface SupervisionTimes extends FollowTimes {
 
 export const defaultTimes: SupervisionTimes = {
   relistMs: 300_000,
-  overlapMs: 1_000,
+  overlapMs: 5_000,
   listTimeoutMs: 30_000,
   idleMs: 30_000,
   shortestWatchMs: 1000,

@@ -277,7 +277,7 @@ describe('captured Jobs', () => {
 
   it('have their real outcome if they end and are deleted while the list is read again', async () => {
     const acme = await inNamespace('relisted', { 'runledger.dev/organization': 'acme', ...label });
-    await start({ relistMs: 20 });
+    await start({ relistMs: 20, overlapMs: 2_000 });
     const uids: string[] = [];
     for (let index = 0; index < 40; index += 1) {
       const name = `short-${index}`;

@@ -25,7 +25,7 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
     const logger = createLogger('test', 'silent');
     const { connect, tokens: namespace } = tenancy;
     const observed = Array.from({ length: replicas }, capturedMetrics);
-    const times = { relistMs: 500 };
+    const times = { relistMs: 500, overlapMs: 500 };
     sources = observed.map(({ metrics }) => new SecretTokenSource({ connect, namespace, logger, metrics, times }));
     lists = observed.map((one) => () => one.value('runledger_token_last_list_timestamp_seconds'));
     await Promise.all(sources.map((source) => source.start()));

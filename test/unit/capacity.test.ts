@@ -18,6 +18,7 @@ const costsFrom = (min: number, max: number): Arbitrary<EventCosts> => {
     waiting: integer({ min: 20, max: 2_000 }),
     wal: integer({ min: 100, max: 2_000 }),
     kept: integer({ min: 100, max: 2_000 }),
+    cold: constant({ executions: 100, archive: 30 }),
   });
 };
 const anyCosts = costsFrom(0.5, 500);

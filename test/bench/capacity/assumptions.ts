@@ -9,6 +9,8 @@ export interface Assumptions {
   steadyUse: number;
   rushUse: number;
   retentionDays: number;
+  /** Of these, the days that stay in Postgres with `HOT_DAYS`. */
+  hotDays: number;
   /** Bytes of Redis for an Idempotency-Key, which each event has, and the longest that it stays. */
   keyBytes: number;
   keySeconds: number;
@@ -16,7 +18,7 @@ export interface Assumptions {
   postgresCores: number;
   diskBytesPerSecond: number;
   /** In dollars. */
-  prices: { coreHour: number; gibMemoryHour: number; gibDiskMonth: number };
+  prices: { coreHour: number; gibMemoryHour: number; gibDiskMonth: number; gibBucketMonth: number };
 }
 
 export const assumptions: Assumptions = {
@@ -26,9 +28,10 @@ export const assumptions: Assumptions = {
   steadyUse: 0.6,
   rushUse: 0.9,
   retentionDays: 90,
+  hotDays: 7,
   keyBytes: 91,
   keySeconds: 2 * 24 * 3_600,
   postgresCores: 32,
   diskBytesPerSecond: 500e6,
-  prices: { coreHour: 0.04, gibMemoryHour: 0.005, gibDiskMonth: 0.1 },
+  prices: { coreHour: 0.04, gibMemoryHour: 0.005, gibDiskMonth: 0.1, gibBucketMonth: 0.023 },
 };

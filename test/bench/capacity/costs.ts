@@ -15,6 +15,8 @@ export interface EventCosts {
   /** What Postgres writes to its log, and keeps with its indexes. */
   wal: number;
   kept: number;
+  /** Once its day is in the archive only: its part of an execution in Postgres, and the archive. */
+  cold: { executions: number; archive: number };
 }
 
 /** What was seen on the machine of the bench, to hold the arithmetic against. */
@@ -46,6 +48,10 @@ export function readCosts(results: Results): { costs: EventCosts; seen: Seen } {
       waiting: find('burst', 'Redis memory'),
       wal: flow('wal'),
       kept: flow('kept'),
+      cold: {
+        executions: find('keep', 'Its part of an execution, which stays in Postgres'),
+        archive: find('keep', 'An event in the archive'),
+      },
     },
     seen: {
       cores: Number.parseInt(results['costs']?.machine ?? '', 10),

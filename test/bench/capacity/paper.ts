@@ -24,7 +24,7 @@ export async function capacityTables(): Promise<Record<'costs' | 'needs' | 'repl
   };
 }
 
-function costsTable({ flow, rush, waiting, wal, kept }: EventCosts): string {
+function costsTable({ flow, rush, waiting, wal, kept, cold }: EventCosts): string {
   return table(
     ['Part', 'In a steady flow', 'In a rush', 'One core takes at most'],
     [
@@ -36,6 +36,8 @@ function costsTable({ flow, rush, waiting, wal, kept }: EventCosts): string {
       ['Memory of Redis for a key', '', `${number(assumptions.keyBytes)} bytes`, ''],
       ['Log of Postgres', `${number(wal)} bytes`, '', ''],
       ['Disk of Postgres, with indexes', `${number(kept)} bytes`, '', ''],
+      ['The same of a day that only the archive has', `${number(cold.executions)} bytes`, '', ''],
+      ['Archive', `${number(cold.archive)} bytes`, '', ''],
     ],
   );
 }
@@ -57,8 +59,11 @@ function needsTable(costs: EventCosts): string {
       row(`Kept of ${assumptions.retentionDays} days`, ({ bytesPerDay }) =>
         bytes(bytesPerDay * assumptions.retentionDays),
       ),
+      row(`With ${assumptions.hotDays} hot days, in Postgres`, ({ withHotDays }) => bytes(withHotDays.postgres)),
+      row(`With ${assumptions.hotDays} hot days, in the archive`, ({ withHotDays }) => bytes(withHotDays.archive)),
       row('Dollars a month, without that disk', ({ dollars }) => number(dollars.servers)),
       row('Dollars a month for that disk', ({ dollars }) => number(dollars.disk)),
+      row(`With ${assumptions.hotDays} hot days, for disk and archive`, ({ dollars }) => number(dollars.withHotDays)),
       row('Gives way first', ({ givesWayFirst }) => givesWayFirst),
     ],
   );

@@ -17,8 +17,10 @@ export interface Sizing {
   postgresServers: number;
   /** Bytes that Postgres keeps of a day. */
   bytesPerDay: number;
-  /** A month: of cores and memory, and of the disk that holds the retained events. */
-  dollars: { servers: number; disk: number };
+  /** Bytes of all retained days with `HOT_DAYS`. The newest days are in both places. */
+  withHotDays: { postgres: number; archive: number };
+  /** A month: of cores and memory, of the disk that holds the retained days, or with `HOT_DAYS`. */
+  dollars: { servers: number; disk: number; withHotDays: number };
   /** The part of which one is not enough. Pods of ingest and workers are added as needed. */
   givesWayFirst: 'nothing' | 'Redis' | 'Postgres';
 }
@@ -31,6 +33,9 @@ export interface Limits {
 }
 
 const hoursPerMonth = 730;
+
+/** Independent callers come unevenly: a second of a burst has up to so many times its mean. */
+const noise = 1.05;
 const gib = 2 ** 30;
 
 /** Events/s that workers store, so that the backlog of a burst is stored in time. */
@@ -41,7 +46,7 @@ function drainRate(rate: number, { burstFactor, burstSeconds, caughtUpSeconds }:
 /** Says what is needed for so many events a second. */
 export function sizeFor(rate: number, costs: EventCosts, assumed: Assumptions): Sizing {
   const { flow, rush } = costs;
-  const peak = rate * assumed.burstFactor;
+  const peak = rate * assumed.burstFactor * noise;
   const drained = drainRate(rate, assumed);
   const cores = (steadyUs: number, rushRate: number, rushUs: number): number =>
     Math.max((rate * steadyUs) / assumed.steadyUse, (rushRate * rushUs) / assumed.rushUse) / 1e6;
@@ -54,11 +59,17 @@ export function sizeFor(rate: number, costs: EventCosts, assumed: Assumptions): 
   const backlogMemory = 1.5 * (peak - drained) * assumed.burstSeconds * costs.waiting;
   const keyMemory = 1.5 * rate * assumed.keySeconds * assumed.keyBytes;
   const redisMemory = backlogMemory + keyMemory;
-  const bytesPerDay = rate * 86_400 * costs.kept;
+  const eventsPerDay = rate * 86_400;
+  const bytesPerDay = eventsPerDay * costs.kept;
+  const coldDays = assumed.retentionDays - assumed.hotDays;
+  const withHotDays = {
+    postgres: eventsPerDay * (assumed.hotDays * costs.kept + coldDays * costs.cold.executions),
+    archive: eventsPerDay * assumed.retentionDays * costs.cold.archive,
+  };
   const postgresServers = Math.ceil(
     Math.max(postgresCores / assumed.postgresCores, logged / assumed.diskBytesPerSecond),
   );
-  const { coreHour, gibMemoryHour, gibDiskMonth } = assumed.prices;
+  const { coreHour, gibMemoryHour, gibDiskMonth, gibBucketMonth } = assumed.prices;
   const allCores = ingestPods + workerPods + redisServers + postgresCores;
   return {
     rate,
@@ -70,9 +81,11 @@ export function sizeFor(rate: number, costs: EventCosts, assumed: Assumptions): 
     postgresCores,
     postgresServers,
     bytesPerDay,
+    withHotDays,
     dollars: {
       servers: hoursPerMonth * (allCores * coreHour + (redisMemory / gib) * gibMemoryHour),
       disk: ((bytesPerDay * assumed.retentionDays) / gib) * gibDiskMonth,
+      withHotDays: (withHotDays.postgres / gib) * gibDiskMonth + (withHotDays.archive / gib) * gibBucketMonth,
     },
     givesWayFirst:
       Math.max(redisServers, postgresServers) === 1

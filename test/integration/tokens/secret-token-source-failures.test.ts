@@ -44,7 +44,7 @@ describe('secret token source, while its API server or account fails', () => {
 
   it('never shows half a list', async () => {
     suite().api.put('globex', 'globex', globex);
-    await suite().follow({ relistMs: 200, listTimeoutMs: 300 });
+    await suite().follow({ relistMs: 200, overlapMs: 100, listTimeoutMs: 300 });
     suite().api.script('list', (_request, response) => {
       response.writeHead(200).end('{"metadata":{"resourceVersion":"3","continue":"1"},"items":[]}');
     });

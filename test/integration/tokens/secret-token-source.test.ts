@@ -80,7 +80,7 @@ describe('secret token source, against a scripted API server', () => {
   });
 
   it('recovers from a garbled frame at the next list', async () => {
-    await suite().follow({ relistMs: 300 });
+    await suite().follow({ relistMs: 300, overlapMs: 100 });
     suite().api.put('globex', 'globex', globex, false);
     suite().api.send('{"type":"ADD\u0000\n');
     await suite().learned(globex);
