@@ -38,8 +38,15 @@ import { declare, declareChannel, invoices, storeAlert, transition } from '../..
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { headOf, idsInLog, macKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { PgBouncer } from '../../support/pgbouncer.ts';
-import { PostgresServer } from '../../support/postgres-server.ts';
-import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { PostgresServer, query } from '../../support/postgres-server.ts';
+import {
+  migrate,
+  openDatabase,
+  openSession,
+  storedEvents,
+  storedExecutions,
+  wrongRunning,
+} from '../../support/store.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
@@ -303,6 +310,53 @@ describe('a move of an organization', function () {
     await move;
     expect(await nameOf()).to.equal('eu');
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
+  });
+
+  it('copies again when the target died between the two ends of a copied table, which Postgres never mends', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme(), ofAcme()]);
+    await using session = await openSession(eu.url);
+    const one = async (text: string) => (await session.query<Record<string, unknown>>(text)).rows[0];
+    const workerOf = async (table: string) =>
+      Number(
+        (await one(`select pid from pg_stat_subscription where relid ${table} and pid is not null`))?.['pid'] ?? 0,
+      );
+    const ofEvents = `= 'events'::regclass`;
+    // The table waits, so that the other worker of Postgres can be stopped before it is copied.
+    const source = afterStatement(first.db, 'pg_create_logical_replication_slot', () =>
+      session.query('begin; lock table events in share mode'),
+    );
+    const { logger, records } = recordingLogger();
+    const named = options(new Map([...databases.byName, ['first', source] as const]));
+    const move = moveOrganization({ ...named, logger }, 'eu');
+    await until('the copy waits', async () => (await workerOf(ofEvents)) > 0 && (await workerOf('is null')) > 0);
+    const main = await workerOf('is null');
+    process.kill(main, 'SIGSTOP');
+    try {
+      await session.query('commit');
+      const isCopied = `select from pg_subscription_rel where srrelid ${ofEvents} and srsubstate = 'f'`;
+      await until('the table is copied', async () => (await one(isCopied)) !== undefined);
+      await one(`select pg_terminate_backend(${await workerOf(ofEvents)})`);
+      const [table] = await query<{ oid: number }>(eu.url, `select 'events'::regclass::oid::integer as oid`);
+      const drop = sql`
+        select pg_drop_replication_slot(slot_name) from pg_replication_slots
+        where not active and slot_name ~ ${`^pg_[0-9]+_sync_${table?.oid}_`}
+      `;
+      await until('its slot is gone', async () => (await drop.execute(first.db)).rows.length > 0);
+    } finally {
+      process.kill(main, 'SIGCONT');
+    }
+    await move;
+    expect(records.map(({ message }) => message)).to.include(
+      'Postgres has lost its place in a table, and copies all of them again',
+    );
+    expect(await nameOf()).to.equal('eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(2);
+    expect(await sql`select from pg_replication_slots where slot_name like '%sync%'`.execute(first.db)).to.deep.include(
+      {
+        rows: [],
+      },
+    );
   });
 
   it('takes along what is stored between its last look and the close', async () => {

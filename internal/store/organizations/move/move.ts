@@ -72,7 +72,7 @@ async function copyRecord(move: Move, logger: Logger): Promise<void> {
   const state = await readMove(source.db, organization);
   if (state !== undefined && state.target !== target.name) throw underWayTo(state.target);
   if (state?.copied === true) return;
-  if (!(await replication.isUnderWay())) {
+  const begin = async (): Promise<void> => {
     await replication.requireAllowed();
     await createPartitionsOf(source.db, target.db);
     if (state === undefined) await beginWhenReady(source, target.name);
@@ -82,8 +82,12 @@ async function copyRecord(move: Move, logger: Logger): Promise<void> {
     await closeDatabase(target.db, organization, source.name);
     await deleteRecord(target, organization, logger);
     await replication.begin();
+  };
+  if (!(await replication.isUnderWay())) await begin();
+  while (!(await replication.untilCopied(progressOf(organization, logger)))) {
+    logger.warn({ organization }, 'Postgres has lost its place in a table, and copies all of them again');
+    await begin();
   }
-  await replication.untilCopied(progressOf(organization, logger));
 }
 
 /**

@@ -19,6 +19,9 @@ const lookMs = 200;
  */
 const mostErrors = 2 * (replicated.length + 1);
 
+/** Looks in a row at which a slot is missing until it counts as lost: five seconds. */
+const looksWithoutSlot = 25;
+
 /** How far behind the target may be when the source closes, in bytes of WAL: a moment of work. */
 const fewBytes = 1_000_000;
 
@@ -67,8 +70,7 @@ export class Replication {
 
   /**
    * Begins to copy. Creates the slot before the subscription, which databases of one server
-   * require. By default Postgres would drop the slot of a copied table before it is on disk that
-   * the table is copied: after a crash of the target it asks for that slot for ever.
+   * require.
    */
   async begin(): Promise<void> {
     const { source, target, organization } = this.#move;
@@ -81,19 +83,24 @@ export class Replication {
     await sql`select pg_create_logical_replication_slot(${this.#name}, 'pgoutput')`.execute(source.db);
     await sql`
       create subscription ${this.#id} connection ${sql.lit(source.url)} publication ${this.#id}
-      with (create_slot = false, slot_name = ${sql.lit(this.#name)}, synchronous_commit = on)
+      with (create_slot = false, slot_name = ${sql.lit(this.#name)})
     `.execute(target.db);
   }
 
-  /** Resolves once every table is copied and the target follows closely. */
-  async untilCopied(onProgress: (behind: string) => void): Promise<void> {
-    for (;;) {
+  /**
+   * Resolves with true once every table is copied and the target follows closely. Resolves with
+   * false if the copy can never end, and must begin again.
+   */
+  async untilCopied(onProgress: (behind: string) => void): Promise<boolean> {
+    for (let looks = 0; looks < looksWithoutSlot;) {
       const left = await this.#uncopied();
       const behind = await this.#behind();
-      if (left.length === 0 && behind < fewBytes) return;
+      if (left.length === 0 && behind < fewBytes) return true;
       onProgress(left.length > 0 ? `copying ${left.join(', ')}` : `${behind} bytes behind`);
+      looks = left.length > 0 && (await this.#lacksSlot()) ? looks + 1 : 0;
       await sleep(lookMs);
     }
+    return false;
   }
 
   /**
@@ -158,6 +165,26 @@ export class Replication {
     if (state.errors - this.#earlierErrors > mostErrors)
       throw new MoveError(`Postgres cannot copy: see the server log of ${target.name}`);
     return state.left;
+  }
+
+  /**
+   * True if a table is copied, but the slot is gone from which it would catch up. Postgres drops
+   * that slot before it commits that the table has caught up: after a crash of the target in
+   * between, it asks for the slot for ever, and counts no error.
+   * https://doxygen.postgresql.org/tablesync_8c_source.html process_syncing_tables_for_sync
+   */
+  async #lacksSlot(): Promise<boolean> {
+    const { source, target } = this.#move;
+    const { rows: needed } = await sql<{ slot: string }>`
+      select format('pg_%s_sync_%s_%s', srsubid, srrelid, system_identifier) as slot
+      from pg_subscription_rel join pg_subscription s on s.oid = srsubid, pg_control_system()
+      where subname = ${this.#name} and srsubstate = 'f'
+    `.execute(target.db);
+    if (needed.length === 0) return false;
+    const { rows: present } = await sql`
+      select from pg_replication_slots where slot_name = any (${needed.map(({ slot }) => slot)}::text[])
+    `.execute(source.db);
+    return present.length < needed.length;
   }
 
   /** Bytes of WAL that the target has not confirmed; up to now, or up to a place. */
