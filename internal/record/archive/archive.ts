@@ -3,10 +3,9 @@ import { formatNames, type FormatName } from '../formats/formats.ts';
 import type { Database } from '../../store/database.ts';
 import { dayAfter, isoDay } from '../../store/partitions/days.ts';
 import { measureEventDay, organizationsOfDay } from '../../store/partitions/event-days.ts';
-import type { ColdObject } from '../../store/tables/cold-days-table.ts';
 import type { DayRange } from '../../store/partitions/partitions.ts';
 import type { Archived } from '../../store/partitions/retention.ts';
-import { findHolder, type DayInArchive } from './holder.ts';
+import { findHolder, type DayInArchive, type HeldDay } from './holder.ts';
 import { folderOfDay, numbersWithManifest, type ArchivedDay } from './manifest.ts';
 import type { Objects } from './objects.ts';
 import { openObjects } from './open-objects.ts';
@@ -39,7 +38,7 @@ export class Archive {
         found.push(inArchive);
       }
     }
-    const holders: ColdObject[] = [];
+    const holders: HeldDay[] = [];
     for (const inArchive of found) {
       const { organization, day } = inArchive.day;
       const events = await measureEventDay(this.#db, organization, day);

@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { FormatName } from '../formats/formats.ts';
 import type { ColdObject } from '../../store/tables/cold-days-table.ts';
-import type { EventSet } from '../../store/partitions/event-days.ts';
+import type { EventSet, RowChanges } from '../../store/partitions/event-days.ts';
 import {
   folderOfDay,
   manifestSuffix,
@@ -23,6 +23,11 @@ export interface DayInArchive {
   day: ArchivedDay;
 }
 
+/** An object of the archive, and what had changed its rows when it was written. */
+export interface HeldDay extends ColdObject {
+  readonly changes: RowChanges;
+}
+
 /**
  * An object that has exactly these events, as erasures and sealings left them, and the SHA-256 of
  * its manifest; undefined if there is none. Reads the object.
@@ -31,7 +36,7 @@ export async function findHolder(
   { objects, names, day }: DayInArchive,
   formats: readonly FormatName[],
   events: EventSet,
-): Promise<ColdObject | undefined> {
+): Promise<HeldDay | undefined> {
   const folder = folderOfDay(day);
   for (const format of formats) {
     for (const number of numbersWithManifest(names, day, format)) {
@@ -41,7 +46,7 @@ export async function findHolder(
       const { rows, ids, erased_texts: erasedTexts, sealings } = manifest;
       const isSame = isDeepStrictEqual({ rows, ids, erasedTexts, sealings }, events) && manifest.object === object;
       if (isSame && (await isIntact(objects, folder, manifest)))
-        return { ...day, object, rows, manifestSha256: hash('sha256', content) };
+        return { ...day, object, rows, manifestSha256: hash('sha256', content), changes: { erasedTexts, sealings } };
     }
   }
   return undefined;

@@ -6,9 +6,9 @@ import { findManifestWithoutAct } from '../ledger/manifest-without-act.ts';
 import { isOnMove } from '../organizations/here.ts';
 import type { ColdObject } from '../tables/cold-days-table.ts';
 import { isoDay } from './days.ts';
-import { countLocked } from './expired.ts';
+import { changedSince } from './expired.ts';
 import { listPartitions, lockEvents, type Partition } from './partitions.ts';
-import type { FindArchived } from './retention.ts';
+import type { ArchivedRows, FindArchived } from './retention.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 
 /** The result of a run: the partitions that became cold, and those that wait for the archive. */
@@ -30,7 +30,10 @@ export async function coolBefore(
   const reasons: string[] = [];
   for (const partition of (await listPartitions(db)).filter(({ to }) => to <= hottest)) {
     const archived = await findArchived(partition, true).catch((error: unknown) => ({ missing: String(error) }));
-    const reason = 'missing' in archived ? archived.missing : await cool(db, partition, archived);
+    const reason =
+      'missing' in archived
+        ? archived.missing
+        : await cool(db, partition, archived).catch((error: unknown) => String(error));
     if (reason === undefined) cooled.push(partition.name);
     else reasons.push(reason);
   }
@@ -39,23 +42,18 @@ export async function coolBefore(
 }
 
 /** Resolves with the reason if the partition stays. */
-async function cool(
-  db: Database,
-  partition: Partition,
-  { rows, objects }: { rows: number; objects: readonly ColdObject[] },
-): Promise<string | undefined> {
+async function cool(db: Database, partition: Partition, archived: ArchivedRows): Promise<string | undefined> {
   let reason: string | undefined;
   await withDaysInError(partition, () =>
     withMaintenanceLock(db, async (trx, present) => {
       // Another worker may have dropped it.
       if (!present.some(({ name }) => name === partition.name)) return;
+      const { objects } = archived;
+      const unknown = await findManifestWithoutAct(trx, objects);
       if (await isOnMove(trx)) reason = 'an organization is on a move';
-      else if (rows !== (await countLocked(trx, partition))) reason = `${partition.name} has got further events`;
-      else {
-        const unknown = await findManifestWithoutAct(trx, objects);
-        if (unknown === undefined) await replace(trx, partition, objects);
-        else reason = `the log lacks the manifest of ${unknown}: export with LEDGER_MAC_KEY`;
-      }
+      else if (unknown !== undefined) reason = `the log lacks the manifest of ${unknown}: export with LEDGER_MAC_KEY`;
+      else reason = await changedSince(trx, partition, archived);
+      if (reason === undefined) await replace(trx, partition, objects);
     }),
   );
   return reason;

@@ -77,12 +77,12 @@ export async function measureEventDay(db: Database, organization: string, day: n
 }
 
 /** What has changed the rows of a day since they were stored. */
-export async function countChanges(db: Database, organization: string, day: number): Promise<RowChanges> {
+export async function countChanges(db: Kysely<Tables>, organization: string, day: number): Promise<RowChanges> {
   const [erasedTexts, sealings] = [countErasedTexts(db, organization, day), countSealings(db, organization, day)];
   return { erasedTexts: await erasedTexts, sealings: await sealings };
 }
 
-async function countErasedTexts(db: Database, organization: string, day: number): Promise<number> {
+async function countErasedTexts(db: Kysely<Tables>, organization: string, day: number): Promise<number> {
   const erasures = await db
     .selectFrom('erasures')
     .select('event_ids')
@@ -94,7 +94,7 @@ async function countErasedTexts(db: Database, organization: string, day: number)
 }
 
 /** An act names the ids of its events, and these begin with the time of acceptance. */
-async function countSealings(db: Database, organization: string, day: number): Promise<number> {
+async function countSealings(db: Kysely<Tables>, organization: string, day: number): Promise<number> {
   const timeOf = (end: 'first' | 'last') => sql`left(replace(act::jsonb->>${sql.lit(end)}, '-', ''), 12) collate "C"`;
   const idTime = (time: number): string => time.toString(16).padStart(12, '0');
   const { rows } = await sql<{ sealings: number }>`

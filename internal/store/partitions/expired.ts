@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql, type Transaction } from 'kysely';
 import { readClock } from '../clock.ts';
 import type { Database, Tables } from '../database.ts';
+import { countChanges } from './event-days.ts';
 import { lockEvents, type Partition } from './partitions.ts';
+import type { ArchivedRows } from './retention.ts';
 
 /**
  * Detaches a partition from `events`, so that no reader of events sees it:
@@ -17,12 +20,23 @@ export async function expirePartition(trx: Transaction<Tables>, { name }: Partit
 }
 
 /**
- * Counts rows under a lock until the end of the transaction. Only writers of these old days wait.
+ * Why a partition is no longer what the archive holds; undefined if it still is, which a lock keeps
+ * so until the end of the transaction. Only writers of these old days wait.
  */
-export async function countLocked(trx: Transaction<Tables>, { name }: Partition): Promise<number> {
+export async function changedSince(
+  trx: Transaction<Tables>,
+  { name }: Partition,
+  { rows: archived, objects }: ArchivedRows,
+): Promise<string | undefined> {
   await sql`lock table ${sql.table(name)} in share mode`.execute(trx);
   const { rows } = await sql<{ rows: number }>`select count(*)::float8 as rows from ${sql.table(name)}`.execute(trx);
-  return rows[0]?.rows ?? 0;
+  if (rows[0]?.rows !== archived) return `${name} has got further events`;
+  for (const { organization, day, changes } of objects) {
+    // An erasure or `seal` changes rows, and leaves their number.
+    if (isDeepStrictEqual(await countChanges(trx, organization, day), changes)) continue;
+    return `an erasure or \`seal\` has changed ${name}`;
+  }
+  return undefined;
 }
 
 /** The names of detached tables past retention, oldest first. */

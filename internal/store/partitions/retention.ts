@@ -4,11 +4,12 @@ import type { MacKey } from '../../ledger/mac.ts';
 import type { AskedPartitions, WaitingPartitions } from '../../event/outcome/maintenance-report.ts';
 import type { Database, Tables } from '../database.ts';
 import { isoDay } from './days.ts';
+import type { RowChanges } from './event-days.ts';
 import { deleteOldLetters, noteApproval, noteExpiry } from './retention-acts.ts';
 import { withDaysInError } from '../error-context.ts';
 import type { ColdObject } from '../tables/cold-days-table.ts';
 import { countColdDays, expireColdDays } from './expire-cold-days.ts';
-import { countLocked, dropExpired, expirePartition, listExpired } from './expired.ts';
+import { changedSince, dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import { isOnMove } from '../organizations/here.ts';
 import { listPartitions, type Partition } from './partitions.ts';
@@ -19,10 +20,14 @@ import { listPartitions, type Partition } from './partitions.ts';
  */
 const sliceSize = 1_000;
 
-/**
- * What an archive has of a partition: all of these rows, in these objects, or it lacks something.
- */
-export type Archived = { rows: number; objects: readonly ColdObject[] } | { missing: string };
+/** All rows of a partition as an archive has them, in these objects. */
+export interface ArchivedRows {
+  rows: number;
+  objects: readonly (ColdObject & { changes: RowChanges })[];
+}
+
+/** What an archive has of a partition: all of its rows, or it lacks something. */
+export type Archived = ArchivedRows | { missing: string };
 
 /** Compares a partition with the archive. `forReaders`: with the objects that readers can read. */
 export type FindArchived = (partition: Partition, forReaders?: boolean) => Promise<Archived>;
@@ -49,10 +54,10 @@ export interface Dropped {
   asks?: AskedPartitions;
 }
 
-/** A partition past retention and, with an archive, how many of its rows the archive has. */
+/** A partition past retention and, with an archive, what the archive has of it. */
 interface Droppable {
   partition: Partition;
-  rows: number | undefined;
+  archived: ArchivedRows | undefined;
 }
 
 /** The key of an execution, by column. */
@@ -111,7 +116,7 @@ async function findDroppable(
   for (const partition of partitions) {
     const archived = await findArchived?.(partition).catch((error: unknown) => ({ missing: String(error) }));
     if (archived !== undefined && 'missing' in archived) return { droppable, missing: archived.missing };
-    droppable.push({ partition, rows: archived?.rows });
+    droppable.push({ partition, archived });
   }
   return { droppable };
 }
@@ -128,15 +133,15 @@ async function approvedBefore(db: Database, today: number): Promise<{ before: nu
   return rows[0] ?? { before: -Infinity, by: '' };
 }
 
-/** Stops at the first partition that got more events since the archive was read. */
+/** Stops at the first partition that has changed since the archive was read. */
 async function expireAll(
   db: Database,
   past: readonly Partition[],
   droppable: readonly Droppable[],
   { missing, macKey }: { missing: string | undefined; macKey: MacKey | undefined },
 ): Promise<WaitingPartitions | undefined> {
-  for (const [done, { partition, rows }] of droppable.entries()) {
-    const reason = await expire(db, macKey, partition, rows);
+  for (const [done, { partition, archived }] of droppable.entries()) {
+    const reason = await expire(db, macKey, partition, archived);
     if (reason !== undefined) return { partitions: past.length - done, reason };
   }
   return missing === undefined ? undefined : { partitions: past.length - droppable.length, reason: missing };
@@ -147,20 +152,15 @@ async function expire(
   db: Database,
   macKey: MacKey | undefined,
   partition: Partition,
-  rows: number | undefined,
+  archived: ArchivedRows | undefined,
 ): Promise<string | undefined> {
   let reason: string | undefined;
   await withDaysInError(partition, () =>
     withMaintenanceLock(db, async (trx, present) => {
       if (!present.some(({ name }) => name === partition.name)) return;
-      if (await isOnMove(trx)) {
-        reason = 'an organization is on a move';
-        return;
-      }
-      if (rows !== undefined && rows !== (await countLocked(trx, partition))) {
-        reason = `${partition.name} has got further events`;
-        return;
-      }
+      if (await isOnMove(trx)) reason = 'an organization is on a move';
+      else if (archived !== undefined) reason = await changedSince(trx, partition, archived);
+      if (reason !== undefined) return;
       await noteExpiry(trx, macKey, partition);
       await expirePartition(trx, partition);
     }),
