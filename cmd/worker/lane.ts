@@ -7,6 +7,7 @@ import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { consumerMetrics } from '../../internal/queue/consumer-metrics.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
 import { ProgressWatch, type ProgressSources } from '../../internal/worker/progress-watch.ts';
+import { mayBeArchived } from '../../internal/store/insert-unless-archived.ts';
 import type { Storage } from '../../internal/worker/storage.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
 import type { Room } from '../../internal/queue/admission/room.ts';
@@ -95,13 +96,17 @@ export function createLane(
     intervalMs,
   };
   const batcher = storage(limits);
+  /** Stores what may wait for the archive, so that nothing else does. */
+  const ofOld = storage({ ...limits, statementsInFlight: 1 });
   const consumers: Consumer[] = [];
   const watches: ProgressWatch[] = [];
   let running = 0;
   /** Abandons once the last consumer stops: others may still store events. */
   const abandon = (): void => {
     running -= 1;
-    if (running <= 0) batcher.abandon();
+    if (running > 0) return;
+    batcher.abandon();
+    ofOld.abandon();
   };
   /** @param label the label of the metrics; none if the settings have one shard. */
   const add = (redis: RedisAddress, shard: number, label?: string): Component[] => {
@@ -116,7 +121,7 @@ export function createLane(
       fetchCooldownMs,
       lockMs: config.JOB_LOCK_MS,
       handle: async (events, redelivered) => {
-        const result = await batcher.add(events, redelivered);
+        const result = await (mayBeArchived(events) ? ofOld : batcher).add(events, redelivered);
         if (result === 'stored') handled += 1;
         return result;
       },
@@ -133,8 +138,8 @@ export function createLane(
         return waiting;
       },
       pingDatabase,
-      retrying: () => batcher.retrying,
-      stored: () => (consumers.length > 1 ? handled : batcher.storedBatches) + consumer.delayed,
+      retrying: () => batcher.retrying || ofOld.retrying,
+      stored: () => (consumers.length > 1 ? handled : batcher.storedBatches + ofOld.storedBatches) + consumer.delayed,
     });
     consumers.push(consumer);
     watches.push(watch);

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type Kysely } from 'kysely';
+import { within } from '../kit/async/within.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Database, Tables } from './database.ts';
 import { coldObjectsOf, mayBeCold } from './partitions/cold-days.ts';
 import { dayOf } from './partitions/days.ts';
-import type { ColdArchive, ColdObject } from './tables/cold-days-table.ts';
+import type { ColdArchive, ColdObject, WantedEvents } from './tables/cold-days-table.ts';
 
-/** Objects that are asked at once. */
-const askedAtOnce = 8;
+/** Objects that are asked at once, and how long for, in ms: a volume may hang without an error. */
+const [askedAtOnce, askedMs] = [8, 20_000];
 
 /** Nothing of a batch was stored, since the archive did not say which of its events it has. */
 export class ArchiveSilent extends Error {
@@ -73,7 +74,7 @@ async function archivedOf(
     const own = events.filter((event) => isOf(object, event));
     try {
       if (archive === undefined) throw new Error('the day of an event is in the archive only: set ARCHIVE_URL');
-      const ids = await idsIn(archive, object, own);
+      const ids = await within(askedMs, idsIn(archive, object, own));
       for (const event of own) if (ids.has(event.id)) archived.add(event);
     } catch (error) {
       silent.push(object);
@@ -99,9 +100,16 @@ async function idsIn(
   events: readonly AcceptedEvent[],
 ): Promise<ReadonlySet<string>> {
   const ids = new Set(events.map(({ id }) => id));
-  const automationIds = [...new Set(events.map(({ automationId }) => automationId))];
+  const times = events.map(({ createdAt }) => createdAt);
+  const [executionId, ...others] = new Set(events.map((event) => event.executionId));
   const found = new Set<string>();
-  const wanted = { automationIds, matches: ({ id }: { id: string }) => ids.has(id) };
+  const wanted: WantedEvents = {
+    automationIds: [...new Set(events.map(({ automationId }) => automationId))],
+    executionId: others.length === 0 ? executionId : undefined,
+    from: Math.min(...times),
+    to: Math.max(...times) + 1,
+    matches: ({ id }) => ids.has(id),
+  };
   for await (const rows of archive.read(object, wanted)) for (const { id } of rows) found.add(id);
   return found;
 }

@@ -1,12 +1,14 @@
-import { rename } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { dayOf } from '../../../internal/store/partitions/days.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { makeCold } from '../../support/cold-days.ts';
 import { anEvent } from '../../support/events.ts';
-import { temporaryFolder } from '../../support/export.ts';
+import { namesIn, temporaryFolder } from '../../support/export.ts';
 import { day } from '../../support/maintenance-day.ts';
 import { startWorker } from '../../support/pipeline.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
@@ -18,6 +20,30 @@ const old = dayOf(Date.now()) - 8 * day;
 
 describe('a worker whose archive is away', () => {
   const database = eachDatabase();
+
+  it('stores all others at once while its volume hangs', async () => {
+    await using folder = await temporaryFolder();
+    const stored = anEvent({ createdAt: old });
+    await recordEvents(database.db, [stored]);
+    await makeCold(database, folder.path);
+    const [, manifest = ''] = (await namesIn(folder.path)).map((name) => join(folder.path, name));
+    const content = await readFile(manifest);
+    await rm(manifest);
+    // Whoever opens it waits for a writer.
+    await promisify(execFile)('mkfifo', [manifest]);
+    const redis = await emptyRedis();
+    const jobs = [[stored], [anEvent({ description: 'recent' })]];
+    await withQueue(redis.url, async (queue) => {
+      for (const events of jobs) await queue.add('events', plainJob(events));
+    });
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: database.url, ARCHIVE_URL: pathToFileURL(folder.path).href };
+    await using _ = await startWorker({ ...settings, HOT_DAYS: '2' });
+    await until('all others are stored', async () => (await storedEvents(database.db)).length === 1);
+    expect(await jobCounts(redis)).to.include({ active: 1, delayed: 0 });
+    await writeFile(manifest, content);
+    await until('no job waits', async () => Object.values(await jobCounts(redis)).every((jobs) => jobs === 0));
+    expect(await storedEvents(database.db)).to.have.lengthOf(1);
+  });
 
   it('keeps events of cold days in the queue until the archive answers, and stores all others', async () => {
     await using folder = await temporaryFolder();
