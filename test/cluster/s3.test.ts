@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
@@ -71,6 +72,13 @@ describe('an archive in S3', function suite() {
       for (const name of Object.keys(server.env)) delete process.env[name];
     }
   }).timeout(patienceOfRuns);
+
+  it('lacks what lies beyond the end of an object: it is not the one that was written', async () => {
+    await using objects = open();
+    await objects.write('short', Readable.from([Buffer.from('short')]));
+    expect(Buffer.from(await objects.readRange('short', 2, 5)).toString()).to.equal('ort');
+    expect(await failureOf(objects.readRange('short', 100, 200))).to.have.property('name', 'NoSuchObject');
+  });
 
   it('holds large objects whole or not at all', async () => {
     await using objects = open();

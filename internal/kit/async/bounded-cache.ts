@@ -33,9 +33,12 @@ export class BoundedCache<Value> {
     this.#weight += weight;
     for (const oldest of this.#values.keys()) {
       if (this.#weight <= this.#most) return;
+      const freed = this.#weights.get(oldest);
+      // It is still loading, and has no weight yet.
+      if (freed === undefined) continue;
       this.#values.delete(oldest);
-      this.#weight -= this.#weights.get(oldest) ?? 0;
       this.#weights.delete(oldest);
+      this.#weight -= freed;
     }
   }
 }

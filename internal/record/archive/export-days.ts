@@ -1,11 +1,14 @@
 import type { Database } from '../../store/database.ts';
+import { coldObjectsOf } from '../../store/partitions/cold-days.ts';
 import { dayAfter } from '../../store/partitions/days.ts';
+import type { FormatName } from '../formats/formats.ts';
 import { countChanges, listEventDays, measureEventDay, organizationsOfDay } from '../../store/partitions/event-days.ts';
 import { exportDay, type DayExport } from './export-day.ts';
 import { findHolder } from './holder.ts';
 import {
   folderOfDay,
   folderOfOrganization,
+  numberOfObject,
   numbersWithManifest,
   objectName,
   parseManifest,
@@ -112,15 +115,25 @@ async function nextNumber(
   names: readonly string[],
   day: ArchivedDay,
 ): Promise<number | undefined> {
-  const [newest] = numbersWithManifest(names, day, format);
-  if (newest === undefined) return 1;
+  const [known] = numbersWithManifest(names, day, format);
+  const next = 1 + Math.max(known ?? 0, await newestColdObject(db, format, day));
+  if (known === undefined) return next;
   if (day.day >= recheckBefore) return undefined;
   const events = await measureEventDay(db, day.organization, day.day);
   // Retention has just dropped the day.
   if (events.rows === 0) return undefined;
   const holder = await findHolder({ objects, names, day }, [format], events);
-  if (holder === undefined) return newest + 1;
+  if (holder === undefined) return next;
   const { id } = parseManifest(holder.object, await readManifestText(objects, folderOfDay(day), holder.object));
   // One written before there was a log can have no act, and workers wait for the act.
-  return id === null && acts !== undefined ? newest + 1 : undefined;
+  return id === null && acts !== undefined ? next : undefined;
+}
+
+/**
+ * The number of the newest object that is the only place of its events, even if its manifest is
+ * gone: no export may write over it.
+ */
+async function newestColdObject(db: Database, format: FormatName, day: ArchivedDay): Promise<number> {
+  const objects = await coldObjectsOf(db, [day]);
+  return Math.max(0, ...objects.flatMap(({ object }) => numberOfObject(object, format) ?? []));
 }

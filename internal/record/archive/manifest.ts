@@ -89,6 +89,12 @@ export function numbersWithManifest(names: readonly string[], day: ArchivedDay, 
     .sort((a, b) => b - a);
 }
 
+/** The number of an object by its name; undefined if it has another format. */
+export function numberOfObject(object: string, format: FormatName): number | undefined {
+  const match = /^events(?:-(\d+))?\.(\w+)$/.exec(object);
+  return match?.[2] === format ? Number(match[1] ?? 1) : undefined;
+}
+
 /** The text of a manifest, whose SHA-256 the log has. */
 export function readManifestText(objects: Objects, folder: string, object: string): Promise<string> {
   return text(objects.read(`${folder}${object}${manifestSuffix}`));

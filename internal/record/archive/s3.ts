@@ -6,6 +6,7 @@ import {
   NoSuchKey,
   paginateListObjectsV2,
   PutObjectCommand,
+  S3ServiceException,
   UploadPartCommand,
   type CompletedPart,
   type S3ClientConfig,
@@ -47,7 +48,9 @@ async function* read({ client, Bucket, base }: OpenBucket, name: string, Range?:
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `${base}${name}`, Range }));
     yield* Body as unknown as AsyncIterable<Uint8Array>;
   } catch (error) {
-    throw error instanceof NoSuchKey ? new NoSuchObject(name, { cause: error }) : error;
+    // An object that ends before the range is not the one that was written.
+    const isShorter = error instanceof S3ServiceException && error.$metadata.httpStatusCode === 416;
+    throw error instanceof NoSuchKey || isShorter ? new NoSuchObject(name, { cause: error }) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
@@ -175,6 +175,53 @@ describe('days that only the archive has', function suite() {
     const record = createQueries(withArchive(database.db, folder.path));
     const { items } = await record.listEvents('acme', { executionId: 'run' }, { limit: 9 });
     expect(items.map(({ description }) => description)).to.deep.equal(['']);
+  });
+
+  it('stay in Postgres if an erasure changes them between the look at the archive and the move', async () => {
+    await store({ executionId: 'run', description: 'Jane Doe' });
+    const place = pathToFileURL(folder.path).href;
+    const env = { DATABASE_URL: database.url, ARCHIVE_URL: place };
+    const run = { ...keepAll, now: Date.now() };
+    await maintain(database.db, run);
+    expect(await runExport({ ...env, HOT_DAYS: '2' }, [])).to.have.property('code', 0);
+    await using stack = new AsyncDisposableStack();
+    const archive = stack.adopt(new Archive(database.db, place), (open) => open.close());
+    let erased = false;
+    const findArchived: Archive['find'] = async (...args) => {
+      const found = await archive.find(...args);
+      if (!erased) {
+        const why = ['--by', 'a', '--reason', 'b', '--text', 'jane', '--yes'];
+        expect(await runAdmin(['erase', '--organization', 'acme', ...why], { env })).to.have.property('code', 0);
+        erased = true;
+      }
+      return found;
+    };
+    const changed = /^an erasure or `seal` has changed events_/;
+    const { cooled, waiting } = await maintain(database.db, { ...run, hotDays: 2, findArchived });
+    expect([cooled, waiting?.partitions]).to.deep.equal([[], 1]);
+    expect(waiting?.reason).to.match(changed);
+    erased = false;
+    await store({ executionId: 'second', description: 'Jane Roe' });
+    expect(await runExport({ ...env, HOT_DAYS: '2' }, ['--recheck'])).to.have.property('code', 0);
+    const expired = await maintain(database.db, { ...run, retentionDays: 5, findArchived });
+    expect(expired.waiting?.reason).to.match(changed);
+    expect(await storedEvents(database.db)).to.have.lengthOf(2);
+  });
+
+  it('are never written over by a later export, not even once their manifest is gone', async () => {
+    await store({ executionId: 'run' });
+    await makeCold(database, folder.path);
+    const [object = '', manifest = ''] = (await namesIn(folder.path)).map((name) => join(folder.path, name));
+    const before = await readFile(object);
+    withArchive(database.db, folder.path);
+    await store({ executionId: 'late' });
+    await rm(manifest);
+    expect((await makeCold(database, folder.path)).cooled).to.have.lengthOf(1);
+    expect(await readFile(object)).to.deep.equal(before);
+    expect((await listColdObjects(database.db, 'acme')).map(({ object }) => object)).to.deep.equal([
+      'events.parquet',
+      'events-2.parquet',
+    ]);
   });
 
   it('are forgotten after retention, with the executions that ended in them', async () => {
