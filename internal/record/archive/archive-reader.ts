@@ -18,7 +18,10 @@ import { NoSuchObject, type Objects } from './objects.ts';
 import { openObjects } from './open-objects.ts';
 import type { ReaderMetrics } from './reader-metrics.ts';
 
-/** Row groups whose footers are kept, about 15 kB each, and bytes of row groups. */
+/**
+ * Row groups whose footers are kept, about 15 kB each, and bytes of row groups. One larger footer
+ * is kept, too.
+ */
 const [keptGroups, keptBytes] = [2_000, 32 * 1_024 * 1_024];
 
 /** A reader waits meanwhile. */
@@ -38,7 +41,9 @@ export class ArchiveReader implements ColdArchive {
   readonly #config: S3ClientConfig;
   readonly #onRead: ReaderMetrics['onRead'];
   #objects: Promise<Objects> | undefined;
-  readonly #opened = new BoundedCache<Opened>(keptGroups, ({ metadata }) => metadata.row_groups.length);
+  readonly #opened = new BoundedCache<Opened>(keptGroups, ({ metadata }) =>
+    Math.min(metadata.row_groups.length, keptGroups),
+  );
   readonly #parts = new BoundedCache<Uint8Array>(keptBytes, ({ length }) => length);
 
   constructor(url: string, config: S3ClientConfig = {}, onRead: ReaderMetrics['onRead'] = () => undefined) {

@@ -9,7 +9,13 @@ import type { EventEncoder, ExportFormat } from './format.ts';
  * The bounds of a row group: rows, and bytes of their texts in memory. A reader of one execution
  * reads one group, half a megabyte; larger ones would save a byte an event.
  */
-const [mostRows, mostBytes] = [5_000, 8 * 1_024 * 1_024];
+const [firstRows, mostBytes] = [5_000, 8 * 1_024 * 1_024];
+
+/**
+ * A group may have this share of the rows before it. A reader holds the footer, with about 15 kB a
+ * group, so a day of many millions gets larger groups.
+ */
+const growth = 1 / 500;
 
 /** Bytes of a minimum and a maximum in the footer: enough to tell UUIDs apart. */
 const statisticsTruncateLength = 64;
@@ -18,7 +24,7 @@ const statisticsTruncateLength = 64;
 export const parquet: ExportFormat = {
   type: 'application/vnd.apache.parquet',
   heldBytes: 2 * mostBytes,
-  begin: () => new ParquetEncoder(),
+  begin: () => new ParquetEncoder(firstRows),
 };
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
@@ -41,7 +47,10 @@ const schema: SchemaElement[] = [
   { name: automationId, ...text, repetition_type: 'REQUIRED' },
 ];
 
-class ParquetEncoder implements EventEncoder {
+/** Writes row groups of about `firstRows`, and of more once there are many. */
+export class ParquetEncoder implements EventEncoder {
+  #mostRows: number;
+  #written = 0;
   readonly #bytes = new ByteWriter();
   readonly #writer = new ParquetWriter({
     writer: this.#bytes,
@@ -54,11 +63,15 @@ class ParquetEncoder implements EventEncoder {
   #events: ProvenEvent[] = [];
   #bytesHeld = 0;
 
+  constructor(firstRows: number) {
+    this.#mostRows = firstRows;
+  }
+
   add(events: readonly ProvenEvent[]): Uint8Array {
     for (const event of events) {
       this.#events.push(event);
       for (const column of columns) this.#bytesHeld += heldTextBytes(event[column] ?? '');
-      if (this.#events.length >= mostRows || this.#bytesHeld >= mostBytes) this.#writeGroup();
+      if (this.#events.length >= this.#mostRows || this.#bytesHeld >= mostBytes) this.#writeGroup();
     }
     return this.#taken();
   }
@@ -77,6 +90,8 @@ class ParquetEncoder implements EventEncoder {
     }));
     columnData.push({ name: automationId, data: events.map(({ automation }) => automation.toLowerCase()) });
     void this.#writer.write({ columnData, rowGroupSize: events.length });
+    this.#written += events.length;
+    this.#mostRows = Math.max(this.#mostRows, Math.floor(this.#written * growth));
     this.#events = [];
     this.#bytesHeld = 0;
   }
