@@ -3,7 +3,14 @@ import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import { findExecutions, type FoundExecutions } from './find-executions.ts';
-import { isAfter, isBefore, overEvents, type ArchivedSource, type NeededEvents } from './over-events.ts';
+import {
+  countOverEvents,
+  isAfter,
+  isBefore,
+  overEvents,
+  type ArchivedSource,
+  type NeededEvents,
+} from './over-events.ts';
 import { archivedBytes, fitting, isCut, type Fitting } from './page-bytes.ts';
 import { readAs } from './read-as.ts';
 import {
@@ -123,16 +130,11 @@ async function countBefore(execution: Execution, first: EventRow): Promise<Timel
   const { db, organization, kind } = execution;
   const bound: Bound = { position: positionOfEvent(first), operator: '<' };
   const matches = kind === undefined ? sql`true` : sql`kind = ${kind}`;
-  const needed: NeededEvents = {
-    ...neededOf(execution),
-    matches: matching(bound),
-    keep: 'oldest',
-    most: Infinity,
-    slim: true,
-  };
-  return overEvents(db, organization, needed, async (trx, { source }) => {
+  const needed = { ...neededOf(execution), matches: matching(bound) };
+  const counted = { all: () => true, ofKind: (event: EventRow) => kind === undefined || event.kind === kind };
+  return countOverEvents(db, organization, needed, counted, async (trx) => {
     const { rows } = await sql<Timeline['before']>`
-      select count(*)::integer as all, (count(*) filter (where ${matches}))::integer as "ofKind" from ${source} as events
+      select count(*)::integer as all, (count(*) filter (where ${matches}))::integer as "ofKind" from events
       where ${all([...ofExecution(execution), compared(bound)])}
     `.execute(trx);
     return rows[0] ?? { ofKind: 0, all: 0 };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../store/database.ts';
 import { dayAfter, isoDay } from '../store/partitions/days.ts';
 import { listColdObjects, mayBeCold } from '../store/partitions/cold-days.ts';
-import type { ColdObject, WantedEvents } from '../store/tables/cold-days-table.ts';
+import type { ColdArchive, ColdObject, WantedEvents } from '../store/tables/cold-days-table.ts';
 import { sql } from '../store/sql.ts';
 import type { EventRow as ArchivedRow } from '../store/tables/events-table.ts';
 import { ArchiveAway } from './archive/archive-errors.ts';
@@ -62,11 +62,48 @@ export interface Events {
  * Postgres. Repeats itself when a day became cold meanwhile.
  * @throws {ArchiveAway} or `ArchiveDamaged` if the query needs what the archive does not give.
  */
-export async function overEvents<T>(
+export function overEvents<T>(
   db: Database,
   organization: string,
   needed: NeededEvents,
   query: (trx: Reading, events: Events) => Promise<T>,
+): Promise<T> {
+  return overObjects(db, organization, needed, async (objects) => {
+    const events = objects.length === 0 ? { source: sql`events` } : await withArchived(db, objects, needed);
+    return readAs(db, organization, (trx) => query(trx, events));
+  });
+}
+
+/**
+ * Counts the events of an organization that are needed of cold days, and adds what `query` counts
+ * in Postgres, which has no event of these. Holds a row group at a time, however many there are.
+ * @throws as {@link overEvents} does.
+ */
+export function countOverEvents<Name extends string>(
+  db: Database,
+  organization: string,
+  needed: Pick<NeededEvents, 'from' | 'until'> & Omit<WantedEvents, 'from' | 'to'>,
+  counted: Readonly<Record<Name, (event: ArchivedRow) => boolean>>,
+  query: (trx: Reading) => Promise<Record<Name, number>>,
+): Promise<Record<Name, number>> {
+  return overObjects(db, organization, needed, async (objects) => {
+    const counts = await readAs(db, organization, query);
+    const wanted = { ...needed, from: needed.from.getTime(), to: needed.until.getTime() + 1 };
+    for (const object of objects) {
+      for await (const events of archiveOf(db).read(object, wanted)) {
+        for (const name of Object.keys(counted) as Name[]) counts[name] += events.filter(counted[name]).length;
+      }
+    }
+    return counts;
+  });
+}
+
+/** Does work over the objects of the cold days that are needed, again if a day became cold. */
+async function overObjects<T>(
+  db: Database,
+  organization: string,
+  needed: Pick<NeededEvents, 'from' | 'until'>,
+  work: (objects: readonly ColdObject[]) => Promise<T>,
 ): Promise<T> {
   const look = async (): Promise<ColdObject[]> => {
     const [from, until] = [needed.from.getTime(), needed.until.getTime()];
@@ -76,8 +113,7 @@ export async function overEvents<T>(
   // Without an archive, most databases have no cold day, and one look suffices.
   let known = db.archive === undefined ? [] : await look();
   for (;;) {
-    const events = known.length === 0 ? { source: sql`events` } : await withArchived(db, known, needed);
-    const result = await readAs(db, organization, (trx) => query(trx, events));
+    const result = await work(known);
     const now = await look();
     if (isDeepStrictEqual(now, known)) return result;
     known = now;
@@ -145,11 +181,10 @@ async function readArchived(
 
 /** Reads the objects day by day, in the order of what is kept, until no other day can matter. */
 async function scan(
-  { archive }: Database,
+  db: Database,
   objects: readonly ColdObject[],
   { from, until, keep, timeOf, onePer = idOf, mayEnd = false, slim = false, ...needed }: NeededEvents,
 ): Promise<{ kept: Map<string, Kept>; since?: Date }> {
-  if (archive === undefined) throw new ArchiveAway('these days are in the archive only, and ARCHIVE_URL is not set');
   const direction = keep === 'oldest' ? 1 : -1;
   const compare = (a: Kept, b: Kept): number => direction * compareEvents(a.event, b.event, timeOf);
   const begun = performance.now();
@@ -167,7 +202,7 @@ async function scan(
       if (mayEnd && performance.now() - begun > patienceMs) return { kept, since: new Date(dayAfter(object.day)) };
     }
     lastDay = object.day;
-    for await (const events of archive.read(object, wanted)) {
+    for await (const events of archiveOf(db).read(object, wanted)) {
       for (const event of events) {
         kept.set(onePer(event), { event: slim ? { ...event, ...noTexts } : event, object });
       }
@@ -197,6 +232,11 @@ function bytesOf(event: EventRow): number {
 }
 
 const noTexts = { description: '', error_description: '' };
+
+function archiveOf({ archive }: Database): ColdArchive {
+  if (archive !== undefined) return archive;
+  throw new ArchiveAway('these days are in the archive only, and ARCHIVE_URL is not set');
+}
 
 const idOf = (event: EventRow): string => event.id;
 const acceptedAt = (event: EventRow): number => event.created_at.getTime();
