@@ -6,7 +6,7 @@ import type { Database } from '../../store/database.ts';
 import { isoDay } from '../../store/partitions/days.ts';
 import { createPartition, partitionOf } from '../../store/partitions/partitions.ts';
 import { withMaintenanceLock } from '../../store/partitions/with-maintenance-lock.ts';
-import { sql } from '../../store/sql.ts';
+import { sql, type RawBuilder } from '../../store/sql.ts';
 import { ArchiveAway } from './archive-errors.ts';
 
 /** The cold days of an organization with a wanted event, in ms. Reads the archive. */
@@ -33,13 +33,17 @@ export async function thawDay(db: Database, organization: string, day: number): 
     const objects = (await listColdObjects(trx, organization, { from: day, until: day })).filter(
       (one) => one.day === day,
     );
-    if (objects.length > 0 && partitionOf(day, present) === undefined) await createPartition(trx, day);
     const columns = sql.raw(['organization', ...eventColumnNames].join(', '));
-    for (const object of objects) {
-      for await (const events of archive.read(object, {})) {
-        await sql`insert into events (${columns}) ${archivedEvents(events)} on conflict do nothing`.execute(trx);
+    const fill = async (table: RawBuilder<unknown>): Promise<void> => {
+      for (const object of objects) {
+        for await (const events of archive.read(object, {})) {
+          await sql`insert into ${table} (${columns}) ${archivedEvents(events)} on conflict do nothing`.execute(trx);
+        }
       }
-    }
+    };
+    // A table of its own is filled before anybody waits for it: reading a day takes long.
+    const isNew = objects.length > 0 && partitionOf(day, present) === undefined;
+    if (!isNew || (await createPartition(trx, day, fill)) === undefined) await fill(sql.table('events'));
     await trx.deleteFrom('cold_days').where('organization', '=', organization).where('day', '=', isoDay(day)).execute();
   });
 }

@@ -74,17 +74,26 @@ export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
  * maintenance. Resolves with the number of moved events; undefined if they stay until the end of a
  * move: replication would publish that they left DEFAULT, and not that they are in a table which is
  * not attached yet. The table is built first and then attached, which blocks only users of DEFAULT.
+ * `fill` puts further rows of the day into the table before that.
  */
-export async function createPartition(trx: Transaction<Tables>, day: number): Promise<number | undefined> {
+export async function createPartition(
+  trx: Transaction<Tables>,
+  day: number,
+  fill?: (table: RawBuilder<unknown>) => Promise<void>,
+): Promise<number | undefined> {
   const range = only(day);
   const name = sql.table(partitionName(range));
+  await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
+  await fill?.(name);
   // Writers must not add events of this day to DEFAULT between the move and the attachment.
   await sql`lock table events_default in access exclusive mode`.execute(trx);
   const chosen = sql`created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}`;
   const one = await sql`select from events_default where ${chosen} limit 1`.execute(trx);
   const isEmpty = one.rows.length === 0;
-  if (!isEmpty && (await isOnMove(trx))) return undefined;
-  await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
+  if (!isEmpty && (await isOnMove(trx))) {
+    await sql`drop table ${name}`.execute(trx);
+    return undefined;
+  }
   const moved = isEmpty ? 0 : await moveRows(trx, name, chosen);
   await attach(trx, range);
   return moved;
