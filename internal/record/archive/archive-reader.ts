@@ -11,6 +11,7 @@ import {
 } from '../../store/tables/cold-days-table.ts';
 import type { Database } from '../../store/database.ts';
 import type { EventRow } from '../../store/tables/events-table.ts';
+import { keyColumns } from '../formats/columns.ts';
 import { parquetReading } from '../formats/parquet-lines.ts';
 import { ArchiveAway, ArchiveDamaged } from './archive-errors.ts';
 import { CheckedObject } from './checked-object.ts';
@@ -123,9 +124,6 @@ async function readGroup(
     .map((row) => eventOf(organization, row as ParquetRow))
     .filter((event) => wanted.matches?.(event) ?? true);
 }
-
-/** The columns of the filters. */
-const keyColumns = ['automation_id', 'execution_id', 'created_at', 'occurred_at', 'type_of_event'] as const;
 
 type ParquetRow = Record<string, string> & { created_at: Date; occurred_at: Date | null };
 

@@ -18,3 +18,9 @@ export const columns = [
  * archive is sorted. `automation` has it as the caller wrote it.
  */
 export const automationId = 'automation_id';
+
+/**
+ * The columns by which a reader finds row groups: only these have a minimum and a maximum in the
+ * footer, of which the others would be a third.
+ */
+export const keyColumns = [automationId, 'execution_id', 'created_at', 'occurred_at', 'type_of_event'] as const;

@@ -1,8 +1,8 @@
 import { zstdCompressSync } from 'node:zlib';
-import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import { ByteWriter, ParquetWriter, type ColumnSource, type SchemaElement } from 'hyparquet-writer';
 import { heldTextBytes } from '../../event/held-bytes.ts';
 import type { ProvenEvent } from '../stored-event.ts';
-import { automationId, columns } from './columns.ts';
+import { automationId, columns, keyColumns } from './columns.ts';
 import type { EventEncoder, ExportFormat } from './format.ts';
 
 /**
@@ -34,6 +34,7 @@ const time = {
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
 } as const;
 
+const keys: ReadonlySet<string> = new Set(keyColumns);
 const times: ReadonlySet<string> = new Set(['created_at', 'occurred_at']);
 const optional: ReadonlySet<string> = new Set(['salt', 'texts_digest', 'occurred_at']);
 
@@ -84,8 +85,9 @@ export class ParquetEncoder implements EventEncoder {
 
   #writeGroup(): void {
     const events = this.#events;
-    const columnData: { name: string; data: (string | bigint | null)[] }[] = columns.map((name) => ({
+    const columnData: ColumnSource[] = columns.map((name) => ({
       name,
+      statistics: keys.has(name),
       data: events.map((event) => (times.has(name) ? milliseconds(event[name] ?? null) : (event[name] ?? null))),
     }));
     columnData.push({ name: automationId, data: events.map(({ automation }) => automation.toLowerCase()) });
