@@ -2,7 +2,7 @@
 const sliceMs = 1;
 
 /** How long large bodies rest after a slice while others send events, in ms. */
-const restMs = 4;
+const restMs = 9;
 
 /** How often the end of that rest is looked for, in ms. */
 const lookMs = 1;
@@ -31,7 +31,7 @@ interface Waiting {
 
 /**
  * Gives large bodies short slices of the event loop: one per loop turn, to each organization in
- * rotation. Small bodies pass in between. While others send events, large bodies get a fifth of the
+ * rotation. Small bodies pass in between. While others send events, large bodies get a tenth of the
  * time: a saturated loop delays each of the turns that an answer takes, and the garbage of large
  * bodies is collected in pauses of 20 ms. Short work comes first and shares a turn, or concurrent
  * bulk requests would not become one commit. One request of an organization ends before its next
