@@ -13,7 +13,7 @@ import { maintain } from './partitions/maintain.ts';
 import { measurePartitions } from './measure.ts';
 import { ping } from './reachable.ts';
 import { recordEvents } from './record-events.ts';
-import type { FindArchived } from './partitions/retention.ts';
+import type { FindArchived } from './partitions/archived.ts';
 
 const hourMs = 60 * 60 * 1_000;
 

@@ -4,7 +4,7 @@ import type { Database } from '../../store/database.ts';
 import { dayAfter, isoDay } from '../../store/partitions/days.ts';
 import { measureEventDay, organizationsOfDay } from '../../store/partitions/event-days.ts';
 import type { DayRange } from '../../store/partitions/partitions.ts';
-import type { Archived } from '../../store/partitions/retention.ts';
+import type { Archived } from '../../store/partitions/archived.ts';
 import { findHolder, type DayInArchive, type HeldDay } from './holder.ts';
 import { folderOfDay, numbersWithManifest, type ArchivedDay } from './manifest.ts';
 import type { Objects } from './objects.ts';

@@ -8,7 +8,7 @@ import type { ColdObject } from '../tables/cold-days-table.ts';
 import { isoDay } from './days.ts';
 import { changedSince } from './expired.ts';
 import { listPartitions, lockEvents, type Partition } from './partitions.ts';
-import type { ArchivedRows, FindArchived } from './retention.ts';
+import type { ArchivedRows, FindArchived } from './archived.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 
 /** The result of a run: the partitions that became cold, and those that wait for the archive. */

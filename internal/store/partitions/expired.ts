@@ -4,7 +4,7 @@ import { readClock } from '../clock.ts';
 import type { Database, Tables } from '../database.ts';
 import { countChanges } from './event-days.ts';
 import { lockEvents, type Partition } from './partitions.ts';
-import type { ArchivedRows } from './retention.ts';
+import type { ArchivedRows } from './archived.ts';
 
 /**
  * Detaches a partition from `events`, so that no reader of events sees it:

@@ -16,7 +16,8 @@ import {
   partitionOf,
   type DayRange,
 } from './partitions.ts';
-import { dropBefore, type FindArchived } from './retention.ts';
+import type { FindArchived } from './archived.ts';
+import { dropBefore } from './retention.ts';
 
 export interface MaintenanceOptions {
   /** The time of Postgres, in ms since the Unix epoch. */

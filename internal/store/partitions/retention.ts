@@ -4,10 +4,9 @@ import type { MacKey } from '../../ledger/mac.ts';
 import type { AskedPartitions, WaitingPartitions } from '../../event/outcome/maintenance-report.ts';
 import type { Database, Tables } from '../database.ts';
 import { isoDay } from './days.ts';
-import type { RowChanges } from './event-days.ts';
 import { deleteOldLetters, noteApproval, noteExpiry } from './retention-acts.ts';
 import { withDaysInError } from '../error-context.ts';
-import type { ColdObject } from '../tables/cold-days-table.ts';
+import type { ArchivedRows, FindArchived } from './archived.ts';
 import { countColdDays, expireColdDays } from './expire-cold-days.ts';
 import { changedSince, dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
@@ -19,18 +18,6 @@ import { listPartitions, type Partition } from './partitions.ts';
  * many more it would choose to read all executions.
  */
 const sliceSize = 1_000;
-
-/** All rows of a partition as an archive has them, in these objects. */
-export interface ArchivedRows {
-  rows: number;
-  objects: readonly (ColdObject & { changes: RowChanges })[];
-}
-
-/** What an archive has of a partition: all of its rows, or it lacks something. */
-export type Archived = ArchivedRows | { missing: string };
-
-/** Compares a partition with the archive. `forReaders`: with the objects that readers can read. */
-export type FindArchived = (partition: Partition, forReaders?: boolean) => Promise<Archived>;
 
 /** Most days that a run drops without approval: one day's, and two more after a pause. */
 const mostUnasked = 3;

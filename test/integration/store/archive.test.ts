@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Archive } from '../../../internal/record/archive/archive.ts';
 import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import type { FindArchived } from '../../../internal/store/partitions/retention.ts';
+import type { FindArchived } from '../../../internal/store/partitions/archived.ts';
 import { anEvent } from '../../support/events.ts';
 import { runExport, temporaryFolder } from '../../support/export.ts';
 import { day, keepAll, midnight } from '../../support/maintenance-day.ts';
