@@ -13,6 +13,8 @@ import type { MaintenanceReport } from '../../../internal/event/outcome/maintena
 import { Acts, type NewAct } from '../../../internal/store/acts/acts.ts';
 import { readMutes } from '../../../internal/store/acts/read-mutes.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
+import { ConsoleAutomations } from '../../../internal/store/console-automations.ts';
+import { ConsoleChannels } from '../../../internal/store/console-channels.ts';
 import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
@@ -290,6 +292,33 @@ describe('a move of an organization', function () {
     const listener = followDeclarations(source, undefined, residents);
     await first.db.transaction().execute((trx) => listener.recordTick(trx, until.getTime()));
     expect((await of(first.db)).automations.map(({ organization }) => organization)).to.deep.equal(['globex']);
+  });
+
+  it('takes along what owners declared in the console, there and back: the last declaration holds', async () => {
+    const automations = new ConsoleAutomations(() => databases.first.db);
+    const there = new ConsoleAutomations(() => databases.eu.db);
+    const channels = (db: Database) => new ConsoleChannels(() => db, databases.first.db);
+    const [kept, removed] = [randomUUID(), randomUUID()];
+    await automations.apply('acme', new Map([kept, removed].map((id) => [id, { name: 'old' }])));
+    await automations.apply('globex', new Map([[kept, { name: 'stays' }]]));
+    const chat = (name: string) => ({ name, spec: { type: 'webhook' }, sealed: null });
+    await channels(databases.first.db).make('acme', chat('old'));
+
+    await moveOrganization(options(), 'eu');
+    expect(await there.get('acme', removed)).to.deep.equal({ name: 'old' });
+    await there.apply('acme', new Map([[kept, { name: 'new' }]]), { isWhole: true });
+    expect(await channels(databases.eu.db).remove('acme', 'old')).to.equal(true);
+    await channels(databases.eu.db).make('acme', chat('new'));
+
+    await moveOrganization(options(), 'first');
+    expect(await automations.get('acme', kept)).to.deep.equal({ name: 'new' });
+    expect(await automations.get('acme', removed)).to.equal(undefined);
+    expect(await channels(databases.first.db).list('acme')).to.deep.equal([{ name: 'new', type: 'webhook' }]);
+    await cleanOrganization(options());
+    for (const table of ['console_automations', 'console_channels'] as const) {
+      expect(await databases.eu.db.selectFrom(table).selectAll().execute(), table).to.deep.equal([]);
+    }
+    expect(await automations.get('globex', kept)).to.deep.equal({ name: 'stays' });
   });
 
   it('closes its source only once the target has ticked as far: events that wait would hold both back', async () => {
