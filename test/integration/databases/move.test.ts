@@ -321,6 +321,42 @@ describe('a move of an organization', function () {
     expect(await automations.get('globex', kept)).to.deep.equal({ name: 'stays' });
   });
 
+  it('refuses what owners do in a database that they have left, as unavailable and only to them', async () => {
+    const { first } = databases;
+    const ofConsole = new URL(first.url);
+    ofConsole.username = `console_${ofConsole.pathname.slice(1)}`;
+    await query(first.url, `create role ${ofConsole.username} login in role runledger_reader`);
+    await using user = openDatabase(ofConsole.href);
+    const declared = randomUUID();
+    const spec = new Map([[declared, { name: 'before' }]]);
+    await new ConsoleAutomations(() => user).apply('acme', spec);
+    const chat = { name: 'before', spec: { type: 'webhook' }, sealed: null };
+    await new ConsoleChannels(() => user, user).make('acme', chat);
+    await moveOrganization(options(), 'eu');
+    for (const db of [first.db, user]) {
+      const automations = new ConsoleAutomations(() => db);
+      const channels = new ConsoleChannels(() => db, db);
+      const mute = { kind: 'mute', automationId: undefined, until: undefined, window: undefined } as const;
+      const note = { id: randomUUID(), by: 'Olga', note: 'x', ...mute };
+      const moves = { code: 'unavailable', message: 'The organization moves to another database: try again.' };
+      for (const [what, work] of Object.entries({
+        insert: () => automations.apply('acme', new Map([[randomUUID(), { name: 'new' }]])),
+        update: () => automations.apply('acme', new Map([[declared, { name: 'new' }]])),
+        delete: () => automations.remove('acme', declared),
+        'delete of all': () => automations.apply('acme', new Map(), { isWhole: true }),
+        'insert of a channel': () => channels.make('acme', { ...chat, name: 'new' }),
+        'delete of a channel': () => channels.remove('acme', 'before'),
+        act: () => new Acts(() => db).add({ organization: 'acme', ...note }),
+      })) {
+        expect(await failureOf(work()), what).to.include(moves);
+      }
+      expect(await automations.get('acme', declared)).to.deep.equal({ name: 'before' });
+      expect(await automations.apply('globex', spec)).to.deep.include({ removed: [] });
+      expect(await automations.remove('globex', declared)).to.equal(true);
+      expect(await new Acts(() => db).add({ organization: 'globex', ...note, id: randomUUID() })).to.equal(true);
+    }
+  });
+
   it('closes its source only once the target has ticked as far: events that wait would hold both back', async () => {
     const { first, eu } = databases;
     const tickTo = (db: Database, seconds: number) => {

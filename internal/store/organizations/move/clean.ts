@@ -1,7 +1,7 @@
 import type { Logger } from '../../../kit/telemetry/logger.ts';
 import type { Tables } from '../../database.ts';
 import { sql, type Transaction } from '../../sql.ts';
-import { readMove } from './fence.ts';
+import { passFence, readMove } from './fence.ts';
 import { declared, replicated, type NamedDatabase } from './moved-tables.ts';
 import { placeOf, withMoveLock, type MoveOptions } from './options.ts';
 import { MoveError } from './replication.ts';
@@ -46,8 +46,9 @@ export async function deleteRecord({ name, db }: NamedDatabase, organization: st
   }
 }
 
-/** Deletes what owners declared in the console. */
+/** Deletes what owners declared in the console. The fence lets the transaction pass from then on. */
 export async function deleteDeclared(trx: Transaction<Tables>, organization: string): Promise<void> {
+  await passFence(trx);
   for (const { name } of declared) {
     await sql`delete from ${sql.table(name)} where organization = ${organization}`.execute(trx);
   }
