@@ -76,6 +76,33 @@ function afterStatement(db: Database, text: string, happens: () => Promise<unkno
   });
 }
 
+/** The database, whose first raw statement with a text fails. */
+function failingAt(db: Database, text: string): Database {
+  let failed = false;
+  return db.withPlugin({
+    transformQuery({ node }) {
+      if (!failed && node.kind === 'RawNode' && node.sqlFragments.join('').includes(text)) {
+        failed = true;
+        throw new Error('killed');
+      }
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+}
+
+/** Nobody listens on port 1: the subscriptions of a database lose their source. */
+async function disconnect({ db, url }: { db: Database; url: string }): Promise<void> {
+  const subscriptions = sql<{ name: string }>`
+    select subname as name from pg_subscription
+    where subdbid = (select oid from pg_database where datname = current_database())
+  `;
+  const nowhere = Object.assign(new URL(url), { port: '1' }).href;
+  for (const { name } of (await subscriptions.execute(db)).rows) {
+    await sql`alter subscription ${sql.id(name)} connection ${sql.lit(nowhere)}`.execute(db);
+  }
+}
+
 describe('a move of an organization', function () {
   this.timeout(180_000);
   let databases: TwoDatabases;
@@ -515,6 +542,58 @@ describe('a move of an organization', function () {
       }),
     );
     await moveOrganization(options(new Map([...databases.byName, ['first', source] as const])), 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(1);
+  });
+
+  it('leaves no slot that keeps WAL: neither when it cannot begin, nor when a target without a connection is left', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const left = async () => {
+      const { rows } = await sql`
+        select slot_name::text from pg_replication_slots where database = current_database()
+        union all select pubname from pg_publication
+      `.execute(first.db);
+      return rows;
+    };
+    const failing = new Map([...databases.byName, ['eu', failingAt(eu.db, 'create subscription')] as const]);
+    expect(await failureOf(moveOrganization(options(failing), 'eu'))).to.include({ message: 'killed' });
+    expect(await left()).to.deep.equal([]);
+
+    await using session = await openSession(eu.url);
+    const source = afterStatement(first.db, 'pg_create_logical_replication_slot', () =>
+      session.query('begin; lock table events in share mode'),
+    );
+    const { logger, records } = recordingLogger();
+    const waits = options(new Map([...databases.byName, ['first', source] as const]));
+    const breaksOff = moveOrganization({ ...waits, logger, patienceMs: 1_500 }, 'eu');
+    const copies = sql`select pid from pg_stat_subscription where relid = 'events'::regclass and pid is not null`;
+    await until('the table waits', async () => (await copies.execute(eu.db)).rows.length > 0);
+    await until('its slot is there', async () => (await left()).length > 2);
+    await disconnect(eu);
+    expect(String(await failureOf(breaksOff))).to.match(/^MoveError: the server of eu has not replicated from first/);
+    expect(records.map(({ message }) => message)).to.include('Postgres does not replicate from the source now');
+    await sql`select pg_terminate_backend(pid) from pg_stat_subscription where pid is not null`.execute(eu.db);
+    await session.query('rollback');
+    await cancelMove(options());
+    expect(await left()).to.deep.equal([]);
+    expect(await recordEvents(first.db, [ofAcme()])).to.include({ stored: 1 });
+  });
+
+  it('ends with a sentence when the target loses its source after the close, and goes on when it is run again', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const source = afterStatement(first.db, 'create or replace trigger', async () => {
+      await disconnect(eu);
+      const isIdle = sql`
+        select from pg_replication_slots where database = current_database() and active_pid is null
+      `;
+      await until('nothing replicates', async () => (await isIdle.execute(first.db)).rows.length > 0);
+    });
+    const broken = options(new Map([...databases.byName, ['first', source] as const]));
+    const failure = await failureOf(moveOrganization({ ...broken, patienceMs: 1_000 }, 'eu'));
+    expect(String(failure)).to.match(/^MoveError: the server of eu has not replicated from first for 1 s/);
+    expect(await failureOf(recordEvents(first.db, [ofAcme()]))).to.include({ code: 'RL001' });
+    await moveOrganization(options(), 'eu');
     expect(await storedEvents(eu.db)).to.have.lengthOf(1);
   });
 

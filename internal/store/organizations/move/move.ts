@@ -10,7 +10,7 @@ import { deleteRecord } from './clean.ts';
 import { beginMove, closeDatabase, endMove, noteCopied, openDatabaseFor, readMove } from './fence.ts';
 import type { Move, NamedDatabase } from './moved-tables.ts';
 import { databaseOf, placeOf, withMoveLock, type MoveOptions } from './options.ts';
-import { MoveError, Replication } from './replication.ts';
+import { MoveError, Replication, type Waiting } from './replication.ts';
 import { isBehind, switchDatabase, withTicksHeld } from './switch.ts';
 
 /** Pause before what a database must do first is tried again, in ms. */
@@ -30,10 +30,10 @@ export function moveOrganization(options: MoveOptions, name: string): Promise<vo
     if (source === target) await requireArrived(options, target);
     else {
       const move = { source, target, organization };
-      await copyRecord(move, logger);
+      await copyRecord(move, options);
       await withTicksHeld(source.db, async (here) => {
         await untilAhead(here, move, logger);
-        await closeSource(move, logger);
+        await closeSource(move, options);
         await switchDatabase(here, first.db, move, confirm);
       });
     }
@@ -60,7 +60,8 @@ function underWayTo(target: string): MoveError {
 }
 
 /** Lets Postgres copy the record until little is left, unless the target has it all. */
-async function copyRecord(move: Move, logger: Logger): Promise<void> {
+async function copyRecord(move: Move, waiting: Waiting): Promise<void> {
+  const { logger } = waiting;
   const { source, target, organization } = move;
   const beginWhenReady = async ({ name, db }: NamedDatabase, other: string): Promise<void> => {
     while (!(await beginMove(db, organization, other))) {
@@ -68,7 +69,7 @@ async function copyRecord(move: Move, logger: Logger): Promise<void> {
       await sleep(pauseMs);
     }
   };
-  const replication = await Replication.of(move);
+  const replication = await Replication.of(move, waiting);
   const state = await readMove(source.db, organization);
   if (state !== undefined && state.target !== target.name) throw underWayTo(state.target);
   if (state?.copied === true) return;
@@ -77,13 +78,14 @@ async function copyRecord(move: Move, logger: Logger): Promise<void> {
     await createPartitionsOf(source.db, target.db);
     if (state === undefined) await beginWhenReady(source, target.name);
     await beginWhenReady(target, source.name);
-    // Also removes what an interrupted `begin` left.
+    // Also removes what an interrupted `begin` left, or a target that was gone when it was cancelled.
     await replication.end();
     await closeDatabase(target.db, organization, source.name);
     await deleteRecord(target, organization, logger);
     await replication.begin();
   };
-  if (!(await replication.isUnderWay())) await begin();
+  if (state !== undefined && (await replication.isUnderWay())) await replication.resume();
+  else await begin();
   while (!(await replication.untilCopied(progressOf(organization, logger)))) {
     logger.warn({ organization }, 'Postgres has lost its place in a table, and copies all of them again');
     await begin();
@@ -103,12 +105,12 @@ async function untilAhead(here: Transaction<Tables>, { target }: Move, logger: L
 }
 
 /** Closes the source, and resolves once the target has the whole record. */
-async function closeSource(move: Move, logger: Logger): Promise<void> {
+async function closeSource(move: Move, waiting: Waiting): Promise<void> {
   const { source, target, organization } = move;
-  const replication = await Replication.of(move);
+  const replication = await Replication.of(move, waiting);
   if ((await readMove(source.db, organization))?.copied !== true) {
     await closeDatabase(source.db, organization, target.name);
-    logger.info({ organization }, 'the source takes no more events of the organization');
+    waiting.logger.info({ organization }, 'the source takes no more events of the organization');
     await replication.untilCaughtUp();
     await noteCopied(source.db, organization);
   }
@@ -142,7 +144,10 @@ export function cancelMove(options: MoveOptions): Promise<void> {
     const source = await placeOf(options, first);
     const state = await readMove(source.db, organization);
     if (state === undefined) throw new MoveError('no move is under way');
-    const replication = await Replication.of({ source, target: databaseOf(options, state.target), organization });
+    const replication = await Replication.of(
+      { source, target: databaseOf(options, state.target), organization },
+      options,
+    );
     await replication.end();
     await endMove(databaseOf(options, state.target).db, organization);
     await openDatabaseFor(source.db, organization);
