@@ -670,6 +670,11 @@ describe('a move of an organization', function () {
       expect(await readMove(first.db, 'acme')).to.equal(undefined);
     }
     for (const { db } of [first, eu]) await sql.raw(`drop owned by ${role}`).execute(db);
-    await sql.raw(`drop role ${role}`).execute(first.db);
+    await sql.raw(`drop role ${role}, rds_replication`).execute(first.db);
   });
 });
+    // RDS gives the right to replicate by a role, and no attribute says it.
+    await sql.raw(`create role rds_replication role ${role}`).execute(first.db);
+    await using db = openDatabase(weak(first));
+    const ofRds = { ...options(), databases: new Map(named).set('first', { name: 'first', url: weak(first), db }) };
+    expect(String(await failureOf(moveOrganization(ofRds, 'eu')))).to.include('takes no connection that replicates (');

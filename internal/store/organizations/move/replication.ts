@@ -336,7 +336,10 @@ async function requireLogicalWal({ name, db }: NamedDatabase): Promise<void> {
 
 async function requireReplicationRole({ name, db }: NamedDatabase): Promise<void> {
   const { rows } = await sql`
-    select from pg_roles where rolname = current_user and (rolreplication or rolsuper)
+    select from pg_roles mine where rolname = current_user and (rolreplication or rolsuper or exists (
+      select from pg_roles other
+      where other.rolname = 'rds_replication' and pg_has_role(mine.oid, other.oid, 'member')
+    ))
   `.execute(db);
   if (rows.length > 0) return;
   throw new MoveError(
