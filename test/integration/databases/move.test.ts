@@ -91,6 +91,14 @@ function failingAt(db: Database, text: string): Database {
   });
 }
 
+async function slotsAndPublications(db: Database): Promise<unknown[]> {
+  const { rows } = await sql`
+    select slot_name::text as name from pg_replication_slots where database = current_database()
+    union all select pubname from pg_publication
+  `.execute(db);
+  return rows;
+}
+
 /** Nobody listens on port 1: the subscriptions of a database lose their source. */
 async function disconnect({ db, url }: { db: Database; url: string }): Promise<void> {
   const subscriptions = sql<{ name: string }>`
@@ -548,13 +556,7 @@ describe('a move of an organization', function () {
   it('leaves no slot that keeps WAL: neither when it cannot begin, nor when a target without a connection is left', async () => {
     const { first, eu } = databases;
     await recordEvents(first.db, [ofAcme()]);
-    const left = async () => {
-      const { rows } = await sql`
-        select slot_name::text from pg_replication_slots where database = current_database()
-        union all select pubname from pg_publication
-      `.execute(first.db);
-      return rows;
-    };
+    const left = () => slotsAndPublications(first.db);
     const failing = new Map([...databases.byName, ['eu', failingAt(eu.db, 'create subscription')] as const]);
     expect(await failureOf(moveOrganization(options(failing), 'eu'))).to.include({ message: 'killed' });
     expect(await left()).to.deep.equal([]);
@@ -623,6 +625,100 @@ describe('a move of an organization', function () {
     expect(await failureOf(moveOrganization(options(), 'us'))).to.include(noUs);
   });
 
+  it('can be cancelled while the target is gone, and once more when it is back', async () => {
+    const { first, named } = databases;
+    const far = await PostgresServer.start();
+    await using _far = { [Symbol.asyncDispose]: () => far.stop() };
+    await migrate(far.url());
+    await using db = openDatabase(far.url());
+    const { logger, records } = recordingLogger();
+    const withFar = (source: Database) => {
+      const all = new Map(named).set('far', { name: 'far', url: far.url(), db });
+      return { ...options(), logger, databases: all.set('first', { name: 'first', url: first.url, db: source }) };
+    };
+    await recordEvents(first.db, [ofAcme()]);
+    const dies = afterStatement(first.db, 'pg_logical_emit_message', () => far.kill('SIGKILL'));
+    await failureOf(moveOrganization(withFar(dies), 'far'));
+    expect(await failureOf(recordEvents(first.db, [ofAcme()]))).to.include({ code: 'RL001' });
+
+    await cancelMove(withFar(first.db));
+    expect(records.filter(({ level }) => level === 'warn').at(-1)).to.deep.include({
+      message: 'the subscription and what it copied stay in the target: cancel again once it is back',
+    });
+    expect(await slotsAndPublications(first.db)).to.deep.equal([]);
+    expect(await recordEvents(first.db, [ofAcme()])).to.include({ stored: 1 });
+    expect(await isOnMove(first.db)).to.equal(false);
+
+    await far.startAgain();
+    await cancelMove(withFar(first.db));
+    const subscriptions = await sql`select from pg_subscription`.execute(db);
+    expect([subscriptions.rows.length, await isOnMove(db)]).to.deep.equal([0, false]);
+    expect(await failureOf(cancelMove(withFar(first.db)))).to.include({ message: 'no move is under way' });
+    await moveOrganization(withFar(first.db), 'far');
+    expect(await storedEvents(db)).to.have.lengthOf(2);
+  });
+
+  it('begins anew after it was cancelled without its target, which still has the old subscription', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const stopped = new Map([...databases.byName, ['first', failingAt(first.db, 'pg_logical_emit')] as const]);
+    await failureOf(moveOrganization(options(stopped), 'eu'));
+    const nowhere = openDatabase('postgres://127.0.0.1:1/none');
+    await using _nowhere = { [Symbol.asyncDispose]: () => nowhere.destroy() };
+    await cancelMove(options(new Map([...databases.byName, ['eu', nowhere] as const])));
+    expect(await slotsAndPublications(first.db)).to.deep.equal([]);
+    await recordEvents(first.db, [ofAcme()]);
+    await moveOrganization(options(), 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(2);
+  });
+
+  it('leaves nothing of its state in the target when it is cancelled before the map changes', async () => {
+    const { first, eu } = databases;
+    await declare(first.db);
+    await declareChannel(first.db, { url: 'https://receiver.example' });
+    await storeAlert(first.db, transition('opened'));
+    await new ConsoleAutomations(() => first.db).apply('acme', new Map([[randomUUID(), { name: 'owned' }]]));
+    const dies = async () => {
+      const db = failingAt(first.db, 'insert into organization_databases');
+      await failureOf(moveOrganization(options(new Map([...databases.byName, ['first', db] as const])), 'eu'));
+    };
+    const leftIn = async (db: Database) => {
+      const tables = ['automations', 'channels', 'alerts', 'console_automations'] as const;
+      return Promise.all(tables.map(async (table) => (await db.selectFrom(table).selectAll().execute()).length));
+    };
+    await dies();
+    expect(await leftIn(eu.db)).to.deep.equal([1, 1, 1, 1]);
+    await cancelMove(options());
+    expect(await leftIn(eu.db)).to.deep.equal([0, 0, 0, 0]);
+    expect(await leftIn(first.db)).to.deep.equal([1, 1, 1, 1]);
+
+    // Without a cancel, a tick of the target does it, and so resolves nothing; one of the source keeps it.
+    await dies();
+    for (const [name, db] of databases.byName) {
+      const residents = new Residents(name, first.db);
+      await db.transaction().execute((trx) => residents.prepare(trx));
+    }
+    expect((await leftIn(eu.db)).slice(0, 3)).to.deep.equal([0, 0, 0]);
+    expect(await leftIn(first.db)).to.deep.equal([1, 1, 1, 1]);
+    await moveOrganization(options(), 'eu');
+    expect(await leftIn(eu.db)).to.deep.equal([1, 1, 1, 1]);
+  });
+
+  it('cannot be cancelled once the organization has arrived', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    // The source deletes its state after the map has changed.
+    const dying = new Map([...databases.byName, ['first', failingAt(first.db, 'organization = any(')] as const]);
+    expect(await failureOf(moveOrganization(options(dying), 'eu'))).to.include({ message: 'killed' });
+    expect(await nameOf()).to.equal('eu');
+    const arrived = 'acme is in eu already: the same move, run again, ends it';
+    expect(await failureOf(cancelMove(options()))).to.include({ name: 'MoveError', message: arrived });
+    expect(await failureOf(recordEvents(eu.db, [ofAcme()]))).to.include({ code: 'RL001' });
+    await moveOrganization(options(), 'eu');
+    expect(await recordEvents(eu.db, [ofAcme()])).to.include({ stored: 1 });
+    expect([await isOnMove(first.db), await isOnMove(eu.db)]).to.deep.equal([false, false]);
+  });
+
   it('takes along the log, which stays one: there and back, with leaves that wait for their places', async () => {
     const { first, eu } = databases;
     const all = Array.from({ length: 300 }, () => ofAcme());
@@ -669,12 +765,12 @@ describe('a move of an organization', function () {
       expect(String(await failureOf(moveOrganization(limited, 'eu')))).to.include(`MoveError: ${sentence}`);
       expect(await readMove(first.db, 'acme')).to.equal(undefined);
     }
-    for (const { db } of [first, eu]) await sql.raw(`drop owned by ${role}`).execute(db);
-    await sql.raw(`drop role ${role}, rds_replication`).execute(first.db);
-  });
-});
     // RDS gives the right to replicate by a role, and no attribute says it.
     await sql.raw(`create role rds_replication role ${role}`).execute(first.db);
     await using db = openDatabase(weak(first));
     const ofRds = { ...options(), databases: new Map(named).set('first', { name: 'first', url: weak(first), db }) };
     expect(String(await failureOf(moveOrganization(ofRds, 'eu')))).to.include('takes no connection that replicates (');
+    for (const { db } of [first, eu]) await sql.raw(`drop owned by ${role}`).execute(db);
+    await sql.raw(`drop role ${role}, rds_replication`).execute(first.db);
+  });
+});

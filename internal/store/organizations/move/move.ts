@@ -5,8 +5,10 @@ import { withMaintenanceLock } from '../../partitions/with-maintenance-lock.ts';
 import { dayAfter } from '../../partitions/days.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
 import type { Transaction } from '../../sql.ts';
+import { within } from '../../../kit/async/within.ts';
 import type { Logger } from '../../../kit/telemetry/logger.ts';
-import { deleteRecord } from './clean.ts';
+import { deleteState } from '../residents.ts';
+import { deleteDeclared, deleteRecord } from './clean.ts';
 import { beginMove, closeDatabase, endMove, noteCopied, openDatabaseFor, readMove } from './fence.ts';
 import type { Move, NamedDatabase } from './moved-tables.ts';
 import { databaseOf, placeOf, withMoveLock, type MoveOptions } from './options.ts';
@@ -15,6 +17,9 @@ import { isBehind, switchDatabase, withTicksHeld } from './switch.ts';
 
 /** Pause before what a database must do first is tried again, in ms. */
 const pauseMs = 1_000;
+
+/** Longest work in a target that may be away, in ms. */
+const longestMs = 20_000;
 
 /**
  * Moves an organization to another database while it sends events. Postgres copies the record by
@@ -135,24 +140,71 @@ async function createPartitionsOf(source: Database, target: Database): Promise<v
 }
 
 /**
- * Gives up a move whose map has not changed: the source takes events again.
- * @throws {MoveError} when there is none.
+ * Gives up a move whose map has not changed: the source takes events again, also while the target
+ * is away. What stays in such a target, a later call removes.
+ * @throws {MoveError} when there is none, or when the organization has arrived.
  */
 export function cancelMove(options: MoveOptions): Promise<void> {
   return withMoveLock(options, async (first) => {
     const { organization, logger } = options;
     const source = await placeOf(options, first);
     const state = await readMove(source.db, organization);
-    if (state === undefined) throw new MoveError('no move is under way');
-    const replication = await Replication.of(
-      { source, target: databaseOf(options, state.target), organization },
-      options,
-    );
-    await replication.end();
-    await endMove(databaseOf(options, state.target).db, organization);
-    await openDatabaseFor(source.db, organization);
+    const targets = state === undefined ? await targetsLeft(options, source) : [databaseOf(options, state.target)];
+    if (targets.length === 0) throw new MoveError('no move is under way');
+    for (const target of targets) await giveUp({ source, target, organization }, options);
     logger.info({ organization, database: source.name }, 'the move is cancelled');
   });
+}
+
+/** The databases that were away when a move to them was cancelled. */
+async function targetsLeft({ databases, organization }: MoveOptions, source: NamedDatabase): Promise<NamedDatabase[]> {
+  const left: NamedDatabase[] = [];
+  for (const database of databases.values()) {
+    const state = database === source ? undefined : await readMove(database.db, organization);
+    if (state?.under_way === true && state.target === source.name) left.push(database);
+  }
+  return left;
+}
+
+async function giveUp(move: Move, waiting: Waiting): Promise<void> {
+  const { source, target, organization } = move;
+  const replication = await Replication.of(move, waiting);
+  const isThere = await triesInTarget(move, waiting, async () => {
+    const state = await readMove(target.db, organization);
+    if (state?.under_way === true && state.copied) {
+      throw new MoveError(`${organization} is in ${source.name} already: the same move, run again, ends it`);
+    }
+    await replication.endInTarget();
+  });
+  await replication.endAtSource();
+  await openDatabaseFor(source.db, organization);
+  if (!isThere) return;
+  await triesInTarget(move, waiting, async () => {
+    await withTicksHeld(target.db, async (trx) => {
+      await deleteState(trx, [organization]);
+      await deleteDeclared(trx, organization);
+    });
+    await endMove(target.db, organization);
+  });
+}
+
+/** Works in a target that may be away. Resolves with false, after a warning, if it is. */
+async function triesInTarget(
+  { target, organization }: Move,
+  { logger }: Waiting,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await within(longestMs, work());
+    return true;
+  } catch (error) {
+    if (error instanceof MoveError) throw error;
+    logger.warn(
+      { error, organization, database: target.name },
+      'the subscription and what it copied stay in the target: cancel again once it is back',
+    );
+    return false;
+  }
 }
 
 /** Logs how far the copy is, once in ten seconds. */

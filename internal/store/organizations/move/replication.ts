@@ -40,6 +40,9 @@ const looksWithoutSlot = 25;
  */
 const looksAtActiveSlot = 25;
 
+/** Pause between the end of that process and the drop of its slot, in ms. */
+const forcedMs = 10;
+
 /** SQLSTATEs of a slot that is in use, or gone. */
 const changedSlot: ReadonlySet<string> = new Set(['55006', '42704']);
 
@@ -191,7 +194,12 @@ export class Replication {
 
   /** Removes the slots and the publication. Needs no target. */
   async endAtSource(): Promise<void> {
-    for (let looks = 0; await this.#dropSlots(looks >= looksAtActiveSlot); looks += 1) await sleep(lookMs);
+    for (let looks = 0; ; looks += 1) {
+      const isForced = looks >= looksAtActiveSlot;
+      if (!(await this.#dropSlots(isForced))) break;
+      // A target that this process cannot reach soon connects again.
+      await sleep(isForced ? forcedMs : lookMs);
+    }
     await sql`drop publication if exists ${this.#id}`.execute(this.#move.source.db);
   }
 
@@ -218,16 +226,17 @@ export class Replication {
    * Resolves with true while a process uses one, which it ends if `isForced`.
    */
   async #dropSlots(isForced: boolean): Promise<boolean> {
-    const { rows } = await sql<{ slot: string; user: number | null }>`
-      select slot_name as slot, active_pid as user from pg_replication_slots
+    const { rows } = await sql<{ slot: string; active: boolean }>`
+      select slot_name as slot, active_pid is not null as active from pg_replication_slots
       where database = current_database() and (slot_name = ${this.#name} or slot_name ~ (
         select obj_description(oid, 'pg_publication') from pg_publication where pubname = ${this.#name}
       ))
     `.execute(this.#move.source.db);
-    for (const { slot, user } of rows) {
-      const end = user === null ? sql`pg_drop_replication_slot(${slot})` : sql`pg_terminate_backend(${user})`;
-      if (user !== null && !isForced) continue;
-      await sql`select ${end}`.execute(this.#move.source.db).catch((error: unknown) => {
+    for (const { slot, active } of rows) {
+      if (active && !isForced) continue;
+      const end = active ? sql`pg_terminate_backend(active_pid)` : sql`pg_drop_replication_slot(slot_name)`;
+      const ended = sql`select ${end} from pg_replication_slots where slot_name = ${slot}`;
+      await ended.execute(this.#move.source.db).catch((error: unknown) => {
         // A process uses it again, or has dropped it.
         if (!changedSlot.has(codeOf(error) ?? '')) throw error;
       });
