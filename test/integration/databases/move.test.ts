@@ -51,7 +51,7 @@ import {
 } from '../../support/store.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
-import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
+import { place, twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
 
 const { logger } = createTelemetry('move', 'silent');
 
@@ -412,9 +412,16 @@ describe('a move of an organization', function () {
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
   });
 
-  it('copies again when the target died between the two ends of a copied table, which Postgres never mends', async () => {
-    const { first, eu } = databases;
-    await recordEvents(first.db, [ofAcme(), ofAcme()]);
+  /**
+   * Moves from a database to `eu`, which loses the slot of a table that is copied but has not caught
+   * up.
+   */
+  const moveWithSlot = async (
+    from: { name: string; db: Database; url: string },
+    { created, falls }: { created?(slot: string): Promise<unknown>; falls?(slot: string): Promise<unknown> },
+  ): Promise<void> => {
+    const { eu } = databases;
+    await recordEvents(from.db, [ofAcme(), ofAcme()]);
     await using session = await openSession(eu.url);
     const one = async (text: string) => (await session.query<Record<string, unknown>>(text)).rows[0];
     const workerOf = async (table: string) =>
@@ -423,38 +430,69 @@ describe('a move of an organization', function () {
       );
     const ofEvents = `= 'events'::regclass`;
     // The table waits, so that the other worker of Postgres can be stopped before it is copied.
-    const source = afterStatement(first.db, 'pg_create_logical_replication_slot', () =>
+    const source = afterStatement(from.db, 'pg_create_logical_replication_slot', () =>
       session.query('begin; lock table events in share mode'),
     );
     const { logger, records } = recordingLogger();
-    const named = options(new Map([...databases.byName, ['first', source] as const]));
-    const move = moveOrganization({ ...named, logger }, 'eu');
+    const named = new Map(databases.named).set(from.name, { ...from, db: source });
+    const move = moveOrganization({ ...options(), databases: named, logger }, 'eu');
     await until('the copy waits', async () => (await workerOf(ofEvents)) > 0 && (await workerOf('is null')) > 0);
     const main = await workerOf('is null');
     process.kill(main, 'SIGSTOP');
+    let slot = '';
     try {
       await session.query('commit');
       const isCopied = `select from pg_subscription_rel where srrelid ${ofEvents} and srsubstate = 'f'`;
       await until('the table is copied', async () => (await one(isCopied)) !== undefined);
       await one(`select pg_terminate_backend(${await workerOf(ofEvents)})`);
       const [table] = await query<{ oid: number }>(eu.url, `select 'events'::regclass::oid::integer as oid`);
-      const drop = sql`
-        select pg_drop_replication_slot(slot_name) from pg_replication_slots
+      const drop = sql<{ slot: string }>`
+        select slot_name as slot, pg_drop_replication_slot(slot_name) from pg_replication_slots
         where not active and slot_name ~ ${`^pg_[0-9]+_sync_${table?.oid}_`}
       `;
-      await until('its slot is gone', async () => (await drop.execute(first.db)).rows.length > 0);
+      slot = await until('its slot is gone', async () => (await drop.execute(from.db)).rows[0]?.slot);
+      await created?.(slot);
     } finally {
       process.kill(main, 'SIGCONT');
     }
+    await falls?.(slot);
     await move;
     expect(records.map(({ message }) => message)).to.include(
       'Postgres has lost its place in a table, and copies all of them again',
     );
     expect(await nameOf()).to.equal('eu');
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
-    expect(await sql`select from pg_replication_slots where slot_name like '%sync%'`.execute(first.db)).to.deep.include(
+    expect(await slotsAndPublications(from.db)).to.deep.equal([]);
+  };
+
+  it('copies again when the target died between the two ends of a copied table, which Postgres never mends', async () => {
+    await moveWithSlot({ name: 'first', ...databases.first }, {});
+  });
+
+  it('copies again when the source has given up the WAL of a copied table', async () => {
+    const far = await PostgresServer.start(['-c', 'max_slot_wal_keep_size=16MB']);
+    await using _far = { [Symbol.asyncDispose]: () => far.stop() };
+    await migrate(far.url());
+    await using db = openDatabase(far.url());
+    await place(databases.first.db, 'acme', 'far');
+    await moveWithSlot(
+      { name: 'far', db, url: far.url() },
       {
-        rows: [],
+        // Only a slot that nothing reads falls behind.
+        created: (slot) => sql`select pg_create_physical_replication_slot(${slot}, true)`.execute(db),
+        async falls(slot) {
+          const state = sql<{ lost: boolean; behind: boolean }>`
+          select bool_or(slot_name = ${slot} and wal_status = 'lost') as lost,
+            bool_or(slot_name <> ${slot} and pg_walfile_name(restart_lsn) <> pg_walfile_name(pg_current_wal_lsn())) as behind
+          from pg_replication_slots
+        `;
+          await until('the slot is lost', async () => {
+            const [now] = (await state.execute(db)).rows;
+            if (now?.behind === false) await sql`select pg_switch_wal()`.execute(db);
+            await sql`checkpoint`.execute(db);
+            return now?.lost;
+          });
+        },
       },
     );
   });

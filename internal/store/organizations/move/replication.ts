@@ -295,9 +295,10 @@ export class Replication {
   }
 
   /**
-   * True if a table is copied, but the slot is gone from which it would catch up. Postgres drops
-   * that slot before it commits that the table has caught up: after a crash of the target in
-   * between, it asks for the slot for ever, and counts no error.
+   * True if a table is copied, but the slot is gone or lost from which it would catch up. Postgres
+   * drops that slot before it commits that the table has caught up: after a crash of the target in
+   * between, it asks for the slot for ever, and counts no error. Nor does it for a slot whose WAL is
+   * gone.
    * https://doxygen.postgresql.org/tablesync_8c_source.html process_syncing_tables_for_sync
    */
   async #lacksSlot(): Promise<boolean> {
@@ -310,6 +311,7 @@ export class Replication {
     if (needed.length === 0) return false;
     const { rows: present } = await sql`
       select from pg_replication_slots where slot_name = any (${needed.map(({ slot }) => slot)}::text[])
+        and wal_status is distinct from 'lost'
     `.execute(source.db);
     return present.length < needed.length;
   }
