@@ -418,7 +418,7 @@ describe('a move of an organization', function () {
    */
   const moveWithSlot = async (
     from: { name: string; db: Database; url: string },
-    { created, falls }: { created?(slot: string): Promise<unknown>; falls?(slot: string): Promise<unknown> },
+    { created, falls }: Partial<Record<'created' | 'falls', (slot: string) => Promise<unknown>>>,
   ): Promise<void> => {
     const { eu } = databases;
     await recordEvents(from.db, [ofAcme(), ofAcme()]);
@@ -480,7 +480,7 @@ describe('a move of an organization', function () {
       {
         // Only a slot that nothing reads falls behind.
         created: (slot) => sql`select pg_create_physical_replication_slot(${slot}, true)`.execute(db),
-        async falls(slot) {
+        falls: async (slot) => {
           const state = sql<{ lost: boolean; behind: boolean }>`
           select bool_or(slot_name = ${slot} and wal_status = 'lost') as lost,
             bool_or(slot_name <> ${slot} and pg_walfile_name(restart_lsn) <> pg_walfile_name(pg_current_wal_lsn())) as behind
@@ -680,9 +680,9 @@ describe('a move of an organization', function () {
     expect(await failureOf(recordEvents(first.db, [ofAcme()]))).to.include({ code: 'RL001' });
 
     await cancelMove(withFar(first.db));
-    expect(records.filter(({ level }) => level === 'warn').at(-1)).to.deep.include({
-      message: 'the subscription and what it copied stay in the target: cancel again once it is back',
-    });
+    expect(records.map(({ message }) => message)).to.include(
+      'the subscription and what it copied stay in the target: cancel again once it is back',
+    );
     expect(await slotsAndPublications(first.db)).to.deep.equal([]);
     expect(await recordEvents(first.db, [ofAcme()])).to.include({ stored: 1 });
     expect(await isOnMove(first.db)).to.equal(false);
