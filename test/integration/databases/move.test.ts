@@ -412,10 +412,7 @@ describe('a move of an organization', function () {
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
   });
 
-  /**
-   * Moves from a database to `eu`, which loses the slot of a table that is copied but has not caught
-   * up.
-   */
+  /** Moves to `eu`, which loses the slot of a table that is copied but not level yet. */
   const moveWithSlot = async (
     from: { name: string; db: Database; url: string },
     { created, falls }: Partial<Record<'created' | 'falls', (slot: string) => Promise<unknown>>>,
@@ -730,7 +727,7 @@ describe('a move of an organization', function () {
     expect(await leftIn(eu.db)).to.deep.equal([0, 0, 0, 0]);
     expect(await leftIn(first.db)).to.deep.equal([1, 1, 1, 1]);
 
-    // Without a cancel, a tick of the target does it, and so resolves nothing; one of the source keeps it.
+    // Without a cancel, a tick of the target does it, and resolves nothing. The source keeps it.
     await dies();
     for (const [name, db] of databases.byName) {
       const residents = new Residents(name, first.db);

@@ -46,7 +46,9 @@ export async function deleteRecord({ name, db }: NamedDatabase, organization: st
   }
 }
 
-/** Deletes what owners declared in the console. The fence lets the transaction pass from then on. */
+/**
+ * Deletes what owners declared in the console. From then on the fence lets the transaction pass.
+ */
 export async function deleteDeclared(trx: Transaction<Tables>, organization: string): Promise<void> {
   await passFence(trx);
   for (const { name } of declared) {

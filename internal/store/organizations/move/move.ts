@@ -83,7 +83,7 @@ async function copyRecord(move: Move, waiting: Waiting): Promise<void> {
     await createPartitionsOf(source.db, target.db);
     if (state === undefined) await beginWhenReady(source, target.name);
     await beginWhenReady(target, source.name);
-    // Also removes what an interrupted `begin` left, or a target that was gone when it was cancelled.
+    // Also removes what an interrupted `begin` left, or a cancel without its target.
     await replication.end();
     await closeDatabase(target.db, organization, source.name);
     await deleteRecord(target, organization, logger);

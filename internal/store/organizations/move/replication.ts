@@ -297,8 +297,8 @@ export class Replication {
   /**
    * True if a table is copied, but the slot is gone or lost from which it would catch up. Postgres
    * drops that slot before it commits that the table has caught up: after a crash of the target in
-   * between, it asks for the slot for ever, and counts no error. Nor does it for a slot whose WAL is
-   * gone.
+   * between, it asks for the slot for ever, and counts no error. A slot whose WAL is gone is such a
+   * case, too.
    * https://doxygen.postgresql.org/tablesync_8c_source.html process_syncing_tables_for_sync
    */
   async #lacksSlot(): Promise<boolean> {
