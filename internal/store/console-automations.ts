@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { RequestError, unavailable } from '../kit/errors/request-error.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
-import { isForbidden, isTimeout, isUnavailable } from './errors.ts';
+import { isForbidden, isTimeout, isUnavailable, movedOrganizations } from './errors.ts';
 import { sql, type Selectable, type Transaction } from './sql.ts';
 import type { ConsoleAutomationsTable } from './tables/owners-tables.ts';
 
@@ -117,6 +117,7 @@ export async function serveOwned<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
+    if (movedOrganizations(error)) throw unavailable('The organization moves to another database: try again.', error);
     if (!isForbidden(error) && !isTimeout(error) && !isUnavailable(error)) throw error;
     throw unavailable('Declarations cannot be read or written now.', error);
   }

@@ -7,7 +7,7 @@ CREATE FUNCTION public.refuse_change() RETURNS trigger
     $$;
 
 CREATE FUNCTION public.refuse_moved_organizations() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO '$user', 'public'
     AS $$
     declare

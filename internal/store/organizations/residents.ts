@@ -1,5 +1,6 @@
 import type { Database, Tables } from '../database.ts';
 import { sql, type Transaction } from '../sql.ts';
+import { closedHere } from './here.ts';
 import { firstDatabase, readPlaces, type Place } from './organization-map.ts';
 
 /** The tables with the controller's state of an organization. Notices go with their alerts. */
@@ -39,7 +40,7 @@ export class Residents {
 
   /**
    * Reads the map at the start of a tick. Deletes the state of organizations that are elsewhere: a
-   * move may have stopped between its copy and its deletion. Rejects while the first database is
+   * move may have stopped after its copy. Rejects while the first database is
    * unavailable, so that no tick uses an old map.
    */
   async prepare(trx: Transaction<Tables>): Promise<void> {
@@ -47,7 +48,9 @@ export class Residents {
     const all = Array.from(this.#places, ([organization, { database }]) => [organization, database] as const);
     this.#version = JSON.stringify(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
     const elsewhere = all.filter(([, database]) => database !== this.#name).map(([organization]) => organization);
-    await deleteState(trx, elsewhere);
+    // The map does not name an organization whose first move to this database has not ended.
+    const onTheirWay = (await closedHere(trx)).filter((organization) => !this.isHere(organization));
+    await deleteState(trx, [...elsewhere, ...onTheirWay]);
   }
 }
 

@@ -13,6 +13,8 @@ import type { MaintenanceReport } from '../../../internal/event/outcome/maintena
 import { Acts, type NewAct } from '../../../internal/store/acts/acts.ts';
 import { readMutes } from '../../../internal/store/acts/read-mutes.ts';
 import { recordActs } from '../../../internal/store/acts/record-acts.ts';
+import { ConsoleAutomations } from '../../../internal/store/console-automations.ts';
+import { ConsoleChannels } from '../../../internal/store/console-channels.ts';
 import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
@@ -49,7 +51,7 @@ import {
 } from '../../support/store.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
-import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
+import { place, twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
 
 const { logger } = createTelemetry('move', 'silent');
 
@@ -72,6 +74,41 @@ function afterStatement(db: Database, text: string, happens: () => Promise<unkno
       return result;
     },
   });
+}
+
+/** The database, whose first raw statement with a text fails. */
+function failingAt(db: Database, text: string): Database {
+  let failed = false;
+  return db.withPlugin({
+    transformQuery({ node }) {
+      if (!failed && node.kind === 'RawNode' && node.sqlFragments.join('').includes(text)) {
+        failed = true;
+        throw new Error('killed');
+      }
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+}
+
+async function slotsAndPublications(db: Database): Promise<unknown[]> {
+  const { rows } = await sql`
+    select slot_name::text as name from pg_replication_slots where database = current_database()
+    union all select pubname from pg_publication
+  `.execute(db);
+  return rows;
+}
+
+/** Nobody listens on port 1: the subscriptions of a database lose their source. */
+async function disconnect({ db, url }: { db: Database; url: string }): Promise<void> {
+  const subscriptions = sql<{ name: string }>`
+    select subname as name from pg_subscription
+    where subdbid = (select oid from pg_database where datname = current_database())
+  `;
+  const nowhere = Object.assign(new URL(url), { port: '1' }).href;
+  for (const { name } of (await subscriptions.execute(db)).rows) {
+    await sql`alter subscription ${sql.id(name)} connection ${sql.lit(nowhere)}`.execute(db);
+  }
 }
 
 describe('a move of an organization', function () {
@@ -292,6 +329,69 @@ describe('a move of an organization', function () {
     expect((await of(first.db)).automations.map(({ organization }) => organization)).to.deep.equal(['globex']);
   });
 
+  it('takes along what owners declared in the console, there and back: the last declaration holds', async () => {
+    const automations = new ConsoleAutomations(() => databases.first.db);
+    const there = new ConsoleAutomations(() => databases.eu.db);
+    const channels = (db: Database) => new ConsoleChannels(() => db, databases.first.db);
+    const [kept, removed] = [randomUUID(), randomUUID()];
+    await automations.apply('acme', new Map([kept, removed].map((id) => [id, { name: 'old' }])));
+    await automations.apply('globex', new Map([[kept, { name: 'stays' }]]));
+    const chat = (name: string) => ({ name, spec: { type: 'webhook' }, sealed: null });
+    await channels(databases.first.db).make('acme', chat('old'));
+
+    await moveOrganization(options(), 'eu');
+    expect(await there.get('acme', removed)).to.deep.equal({ name: 'old' });
+    await there.apply('acme', new Map([[kept, { name: 'new' }]]), { isWhole: true });
+    expect(await channels(databases.eu.db).remove('acme', 'old')).to.equal(true);
+    await channels(databases.eu.db).make('acme', chat('new'));
+
+    await moveOrganization(options(), 'first');
+    expect(await automations.get('acme', kept)).to.deep.equal({ name: 'new' });
+    expect(await automations.get('acme', removed)).to.equal(undefined);
+    expect(await channels(databases.first.db).list('acme')).to.deep.equal([{ name: 'new', type: 'webhook' }]);
+    await cleanOrganization(options());
+    for (const table of ['console_automations', 'console_channels'] as const) {
+      expect(await databases.eu.db.selectFrom(table).selectAll().execute(), table).to.deep.equal([]);
+    }
+    expect(await automations.get('globex', kept)).to.deep.equal({ name: 'stays' });
+  });
+
+  it('refuses what owners do in a database that they have left, as unavailable and only to them', async () => {
+    const { first } = databases;
+    const ofConsole = new URL(first.url);
+    ofConsole.username = `console_${ofConsole.pathname.slice(1)}`;
+    await query(first.url, `create role ${ofConsole.username} login in role runledger_reader`);
+    await using user = openDatabase(ofConsole.href);
+    const declared = randomUUID();
+    const spec = new Map([[declared, { name: 'before' }]]);
+    await new ConsoleAutomations(() => user).apply('acme', spec);
+    const chat = { name: 'before', spec: { type: 'webhook' }, sealed: null };
+    await new ConsoleChannels(() => user, user).make('acme', chat);
+    await moveOrganization(options(), 'eu');
+    for (const db of [first.db, user]) {
+      const automations = new ConsoleAutomations(() => db);
+      const channels = new ConsoleChannels(() => db, db);
+      const mute = { kind: 'mute', automationId: undefined, until: undefined, window: undefined } as const;
+      const note = { id: randomUUID(), by: 'Olga', note: 'x', ...mute };
+      const moves = { code: 'unavailable', message: 'The organization moves to another database: try again.' };
+      for (const [what, work] of Object.entries({
+        insert: () => automations.apply('acme', new Map([[randomUUID(), { name: 'new' }]])),
+        update: () => automations.apply('acme', new Map([[declared, { name: 'new' }]])),
+        delete: () => automations.remove('acme', declared),
+        'delete of all': () => automations.apply('acme', new Map(), { isWhole: true }),
+        'insert of a channel': () => channels.make('acme', { ...chat, name: 'new' }),
+        'delete of a channel': () => channels.remove('acme', 'before'),
+        act: () => new Acts(() => db).add({ organization: 'acme', ...note }),
+      })) {
+        expect(await failureOf(work()), what).to.include(moves);
+      }
+      expect(await automations.get('acme', declared)).to.deep.equal({ name: 'before' });
+      expect(await automations.apply('globex', spec)).to.deep.include({ removed: [] });
+      expect(await automations.remove('globex', declared)).to.equal(true);
+      expect(await new Acts(() => db).add({ organization: 'globex', ...note, id: randomUUID() })).to.equal(true);
+    }
+  });
+
   it('closes its source only once the target has ticked as far: events that wait would hold both back', async () => {
     const { first, eu } = databases;
     const tickTo = (db: Database, seconds: number) => {
@@ -312,9 +412,13 @@ describe('a move of an organization', function () {
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
   });
 
-  it('copies again when the target died between the two ends of a copied table, which Postgres never mends', async () => {
-    const { first, eu } = databases;
-    await recordEvents(first.db, [ofAcme(), ofAcme()]);
+  /** Moves to `eu`, which loses the slot of a table that is copied but not level yet. */
+  const moveWithSlot = async (
+    from: { name: string; db: Database; url: string },
+    { created, falls }: Partial<Record<'created' | 'falls', (slot: string) => Promise<unknown>>>,
+  ): Promise<void> => {
+    const { eu } = databases;
+    await recordEvents(from.db, [ofAcme(), ofAcme()]);
     await using session = await openSession(eu.url);
     const one = async (text: string) => (await session.query<Record<string, unknown>>(text)).rows[0];
     const workerOf = async (table: string) =>
@@ -323,38 +427,69 @@ describe('a move of an organization', function () {
       );
     const ofEvents = `= 'events'::regclass`;
     // The table waits, so that the other worker of Postgres can be stopped before it is copied.
-    const source = afterStatement(first.db, 'pg_create_logical_replication_slot', () =>
+    const source = afterStatement(from.db, 'pg_create_logical_replication_slot', () =>
       session.query('begin; lock table events in share mode'),
     );
     const { logger, records } = recordingLogger();
-    const named = options(new Map([...databases.byName, ['first', source] as const]));
-    const move = moveOrganization({ ...named, logger }, 'eu');
+    const named = new Map(databases.named).set(from.name, { ...from, db: source });
+    const move = moveOrganization({ ...options(), databases: named, logger }, 'eu');
     await until('the copy waits', async () => (await workerOf(ofEvents)) > 0 && (await workerOf('is null')) > 0);
     const main = await workerOf('is null');
     process.kill(main, 'SIGSTOP');
+    let slot = '';
     try {
       await session.query('commit');
       const isCopied = `select from pg_subscription_rel where srrelid ${ofEvents} and srsubstate = 'f'`;
       await until('the table is copied', async () => (await one(isCopied)) !== undefined);
       await one(`select pg_terminate_backend(${await workerOf(ofEvents)})`);
       const [table] = await query<{ oid: number }>(eu.url, `select 'events'::regclass::oid::integer as oid`);
-      const drop = sql`
-        select pg_drop_replication_slot(slot_name) from pg_replication_slots
+      const drop = sql<{ slot: string }>`
+        select slot_name as slot, pg_drop_replication_slot(slot_name) from pg_replication_slots
         where not active and slot_name ~ ${`^pg_[0-9]+_sync_${table?.oid}_`}
       `;
-      await until('its slot is gone', async () => (await drop.execute(first.db)).rows.length > 0);
+      slot = await until('its slot is gone', async () => (await drop.execute(from.db)).rows[0]?.slot);
+      await created?.(slot);
     } finally {
       process.kill(main, 'SIGCONT');
     }
+    await falls?.(slot);
     await move;
     expect(records.map(({ message }) => message)).to.include(
       'Postgres has lost its place in a table, and copies all of them again',
     );
     expect(await nameOf()).to.equal('eu');
     expect(await storedEvents(eu.db)).to.have.lengthOf(2);
-    expect(await sql`select from pg_replication_slots where slot_name like '%sync%'`.execute(first.db)).to.deep.include(
+    expect(await slotsAndPublications(from.db)).to.deep.equal([]);
+  };
+
+  it('copies again when the target died between the two ends of a copied table, which Postgres never mends', async () => {
+    await moveWithSlot({ name: 'first', ...databases.first }, {});
+  });
+
+  it('copies again when the source has given up the WAL of a copied table', async () => {
+    const far = await PostgresServer.start(['-c', 'max_slot_wal_keep_size=16MB']);
+    await using _far = { [Symbol.asyncDispose]: () => far.stop() };
+    await migrate(far.url());
+    await using db = openDatabase(far.url());
+    await place(databases.first.db, 'acme', 'far');
+    await moveWithSlot(
+      { name: 'far', db, url: far.url() },
       {
-        rows: [],
+        // Only a slot that nothing reads falls behind.
+        created: (slot) => sql`select pg_create_physical_replication_slot(${slot}, true)`.execute(db),
+        falls: async (slot) => {
+          const state = sql<{ lost: boolean; behind: boolean }>`
+          select bool_or(slot_name = ${slot} and wal_status = 'lost') as lost,
+            bool_or(slot_name <> ${slot} and pg_walfile_name(restart_lsn) <> pg_walfile_name(pg_current_wal_lsn())) as behind
+          from pg_replication_slots
+        `;
+          await until('the slot is lost', async () => {
+            const [now] = (await state.execute(db)).rows;
+            if (now?.behind === false) await sql`select pg_switch_wal()`.execute(db);
+            await sql`checkpoint`.execute(db);
+            return now?.lost;
+          });
+        },
       },
     );
   });
@@ -453,6 +588,52 @@ describe('a move of an organization', function () {
     expect(await storedEvents(eu.db)).to.have.lengthOf(1);
   });
 
+  it('leaves no slot that keeps WAL: neither when it cannot begin, nor when a target without a connection is left', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const left = () => slotsAndPublications(first.db);
+    const failing = new Map([...databases.byName, ['eu', failingAt(eu.db, 'create subscription')] as const]);
+    expect(await failureOf(moveOrganization(options(failing), 'eu'))).to.include({ message: 'killed' });
+    expect(await left()).to.deep.equal([]);
+
+    await using session = await openSession(eu.url);
+    const source = afterStatement(first.db, 'pg_create_logical_replication_slot', () =>
+      session.query('begin; lock table events in share mode'),
+    );
+    const { logger, records } = recordingLogger();
+    const waits = options(new Map([...databases.byName, ['first', source] as const]));
+    const breaksOff = moveOrganization({ ...waits, logger, patienceMs: 1_500 }, 'eu');
+    const copies = sql`select pid from pg_stat_subscription where relid = 'events'::regclass and pid is not null`;
+    await until('the table waits', async () => (await copies.execute(eu.db)).rows.length > 0);
+    await until('its slot is there', async () => (await left()).length > 2);
+    await disconnect(eu);
+    expect(String(await failureOf(breaksOff))).to.match(/^MoveError: the server of eu has not replicated from first/);
+    expect(records.map(({ message }) => message)).to.include('Postgres does not replicate from the source now');
+    await sql`select pg_terminate_backend(pid) from pg_stat_subscription where pid is not null`.execute(eu.db);
+    await session.query('rollback');
+    await cancelMove(options());
+    expect(await left()).to.deep.equal([]);
+    expect(await recordEvents(first.db, [ofAcme()])).to.include({ stored: 1 });
+  });
+
+  it('ends with a sentence when the target loses its source after the close, and goes on when it is run again', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const source = afterStatement(first.db, 'create or replace trigger', async () => {
+      await disconnect(eu);
+      const isIdle = sql`
+        select from pg_replication_slots where database = current_database() and active_pid is null
+      `;
+      await until('nothing replicates', async () => (await isIdle.execute(first.db)).rows.length > 0);
+    });
+    const broken = options(new Map([...databases.byName, ['first', source] as const]));
+    const failure = await failureOf(moveOrganization({ ...broken, patienceMs: 1_000 }, 'eu'));
+    expect(String(failure)).to.match(/^MoveError: the server of eu has not replicated from first for 1 s/);
+    expect(await failureOf(recordEvents(first.db, [ofAcme()]))).to.include({ code: 'RL001' });
+    await moveOrganization(options(), 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(1);
+  });
+
   it('can be cancelled until its end: the source takes events again', async () => {
     const { first, eu } = databases;
     await recordEvents(first.db, [ofAcme()]);
@@ -477,6 +658,100 @@ describe('a move of an organization', function () {
     });
     const noUs = { name: 'MoveError', message: 'there is no database us, only first, eu' };
     expect(await failureOf(moveOrganization(options(), 'us'))).to.include(noUs);
+  });
+
+  it('can be cancelled while the target is gone, and once more when it is back', async () => {
+    const { first, named } = databases;
+    const far = await PostgresServer.start();
+    await using _far = { [Symbol.asyncDispose]: () => far.stop() };
+    await migrate(far.url());
+    await using db = openDatabase(far.url());
+    const { logger, records } = recordingLogger();
+    const withFar = (source: Database) => {
+      const all = new Map(named).set('far', { name: 'far', url: far.url(), db });
+      return { ...options(), logger, databases: all.set('first', { name: 'first', url: first.url, db: source }) };
+    };
+    await recordEvents(first.db, [ofAcme()]);
+    const dies = afterStatement(first.db, 'pg_logical_emit_message', () => far.kill('SIGKILL'));
+    await failureOf(moveOrganization(withFar(dies), 'far'));
+    expect(await failureOf(recordEvents(first.db, [ofAcme()]))).to.include({ code: 'RL001' });
+
+    await cancelMove(withFar(first.db));
+    expect(records.map(({ message }) => message)).to.include(
+      'the subscription and what it copied stay in the target: cancel again once it is back',
+    );
+    expect(await slotsAndPublications(first.db)).to.deep.equal([]);
+    expect(await recordEvents(first.db, [ofAcme()])).to.include({ stored: 1 });
+    expect(await isOnMove(first.db)).to.equal(false);
+
+    await far.startAgain();
+    await cancelMove(withFar(first.db));
+    const subscriptions = await sql`select from pg_subscription`.execute(db);
+    expect([subscriptions.rows.length, await isOnMove(db)]).to.deep.equal([0, false]);
+    expect(await failureOf(cancelMove(withFar(first.db)))).to.include({ message: 'no move is under way' });
+    await moveOrganization(withFar(first.db), 'far');
+    expect(await storedEvents(db)).to.have.lengthOf(2);
+  });
+
+  it('begins anew after it was cancelled without its target, which still has the old subscription', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const stopped = new Map([...databases.byName, ['first', failingAt(first.db, 'pg_logical_emit')] as const]);
+    await failureOf(moveOrganization(options(stopped), 'eu'));
+    const nowhere = openDatabase('postgres://127.0.0.1:1/none');
+    await using _nowhere = { [Symbol.asyncDispose]: () => nowhere.destroy() };
+    await cancelMove(options(new Map([...databases.byName, ['eu', nowhere] as const])));
+    expect(await slotsAndPublications(first.db)).to.deep.equal([]);
+    await recordEvents(first.db, [ofAcme()]);
+    await moveOrganization(options(), 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(2);
+  });
+
+  it('leaves nothing of its state in the target when it is cancelled before the map changes', async () => {
+    const { first, eu } = databases;
+    await declare(first.db);
+    await declareChannel(first.db, { url: 'https://receiver.example' });
+    await storeAlert(first.db, transition('opened'));
+    await new ConsoleAutomations(() => first.db).apply('acme', new Map([[randomUUID(), { name: 'owned' }]]));
+    const dies = async () => {
+      const db = failingAt(first.db, 'insert into organization_databases');
+      await failureOf(moveOrganization(options(new Map([...databases.byName, ['first', db] as const])), 'eu'));
+    };
+    const leftIn = async (db: Database) => {
+      const tables = ['automations', 'channels', 'alerts', 'console_automations'] as const;
+      return Promise.all(tables.map(async (table) => (await db.selectFrom(table).selectAll().execute()).length));
+    };
+    await dies();
+    expect(await leftIn(eu.db)).to.deep.equal([1, 1, 1, 1]);
+    await cancelMove(options());
+    expect(await leftIn(eu.db)).to.deep.equal([0, 0, 0, 0]);
+    expect(await leftIn(first.db)).to.deep.equal([1, 1, 1, 1]);
+
+    // Without a cancel, a tick of the target does it, and resolves nothing. The source keeps it.
+    await dies();
+    for (const [name, db] of databases.byName) {
+      const residents = new Residents(name, first.db);
+      await db.transaction().execute((trx) => residents.prepare(trx));
+    }
+    expect((await leftIn(eu.db)).slice(0, 3)).to.deep.equal([0, 0, 0]);
+    expect(await leftIn(first.db)).to.deep.equal([1, 1, 1, 1]);
+    await moveOrganization(options(), 'eu');
+    expect(await leftIn(eu.db)).to.deep.equal([1, 1, 1, 1]);
+  });
+
+  it('cannot be cancelled once the organization has arrived', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    // The source deletes its state after the map has changed.
+    const dying = new Map([...databases.byName, ['first', failingAt(first.db, 'organization = any(')] as const]);
+    expect(await failureOf(moveOrganization(options(dying), 'eu'))).to.include({ message: 'killed' });
+    expect(await nameOf()).to.equal('eu');
+    const arrived = 'acme is in eu already: the same move, run again, ends it';
+    expect(await failureOf(cancelMove(options()))).to.include({ name: 'MoveError', message: arrived });
+    expect(await failureOf(recordEvents(eu.db, [ofAcme()]))).to.include({ code: 'RL001' });
+    await moveOrganization(options(), 'eu');
+    expect(await recordEvents(eu.db, [ofAcme()])).to.include({ stored: 1 });
+    expect([await isOnMove(first.db), await isOnMove(eu.db)]).to.deep.equal([false, false]);
   });
 
   it('takes along the log, which stays one: there and back, with leaves that wait for their places', async () => {
@@ -525,7 +800,12 @@ describe('a move of an organization', function () {
       expect(String(await failureOf(moveOrganization(limited, 'eu')))).to.include(`MoveError: ${sentence}`);
       expect(await readMove(first.db, 'acme')).to.equal(undefined);
     }
+    // RDS gives the right to replicate by a role, and no attribute says it.
+    await sql.raw(`create role rds_replication role ${role}`).execute(first.db);
+    await using db = openDatabase(weak(first));
+    const ofRds = { ...options(), databases: new Map(named).set('first', { name: 'first', url: weak(first), db }) };
+    expect(String(await failureOf(moveOrganization(ofRds, 'eu')))).to.include('takes no connection that replicates (');
     for (const { db } of [first, eu]) await sql.raw(`drop owned by ${role}`).execute(db);
-    await sql.raw(`drop role ${role}`).execute(first.db);
+    await sql.raw(`drop role ${role}, rds_replication`).execute(first.db);
   });
 });

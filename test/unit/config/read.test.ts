@@ -1,3 +1,4 @@
+import { addressesForServers } from '../../../cmd/admin/move/addresses.ts';
 import { s3Credentials, wholeAddress } from '../../../internal/config/credentials.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -253,6 +254,16 @@ describe("Postgres' credentials in files", () => {
     const own = 'postgres://own:secret@pg/runledger?sslmode=disable';
     expect(wholeAddress(own, libpq)).to.equal(own);
     expect(wholeAddress(own, {})).to.equal(own);
+    // An organization may move back: the other database is the source then.
+    const all = {
+      DATABASE_URL: 'postgres://pg/one',
+      DATABASE_URLS: 'eu=postgres://eu/two us=postgres://own:x@us/three',
+    };
+    expect([...addressesForServers(all, { PGUSER: 'ada', PGPASSWORD: 'x' })]).to.deep.equal([
+      ['first', 'postgres://pg/one?user=ada&password=x'],
+      ['eu', 'postgres://eu/two?user=ada&password=x'],
+      ['us', 'postgres://own:x@us/three'],
+    ]);
   });
 
   it('may be whole addresses in a list, each in a file of its own', async () => {

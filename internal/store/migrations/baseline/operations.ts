@@ -40,11 +40,12 @@ async function createMoves(db: Kysely<unknown>): Promise<void> {
 
 /**
  * The function of the triggers that a move creates: it refuses rows of an organization that is
- * closed here. Statement triggers do not fire for replicated rows.
+ * closed here. Statement triggers do not fire for replicated rows. It has its owner's rights: a
+ * console in runledger_reader may not read which organizations have moved.
  */
 async function guardMoves(db: Kysely<unknown>): Promise<void> {
   await sql`
-    create function refuse_moved_organizations() returns trigger language plpgsql
+    create function refuse_moved_organizations() returns trigger language plpgsql security definer
     set search_path from current
     as $$
     declare

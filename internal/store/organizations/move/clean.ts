@@ -1,7 +1,8 @@
 import type { Logger } from '../../../kit/telemetry/logger.ts';
-import { sql } from '../../sql.ts';
-import { readMove } from './fence.ts';
-import { replicated, type NamedDatabase } from './moved-tables.ts';
+import type { Tables } from '../../database.ts';
+import { sql, type Transaction } from '../../sql.ts';
+import { passFence, readMove } from './fence.ts';
+import { declared, replicated, type NamedDatabase } from './moved-tables.ts';
 import { placeOf, withMoveLock, type MoveOptions } from './options.ts';
 import { MoveError } from './replication.ts';
 
@@ -20,7 +21,9 @@ export function cleanOrganization(options: MoveOptions): Promise<void> {
       throw new MoveError('a move is under way: end or cancel it first');
     }
     for (const database of databases.values()) {
-      if (database !== own) await deleteRecord(database, organization, logger);
+      if (database === own) continue;
+      await deleteRecord(database, organization, logger);
+      await database.db.transaction().execute((trx) => deleteDeclared(trx, organization));
     }
   });
 }
@@ -40,5 +43,15 @@ export async function deleteRecord({ name, db }: NamedDatabase, organization: st
       if (Number(numAffectedRows) < sliceSize) break;
     }
     if (all > 0) logger.info({ organization, database: name, table, rows: all }, 'rows deleted');
+  }
+}
+
+/**
+ * Deletes what owners declared in the console. From then on the fence lets the transaction pass.
+ */
+export async function deleteDeclared(trx: Transaction<Tables>, organization: string): Promise<void> {
+  await passFence(trx);
+  for (const { name } of declared) {
+    await sql`delete from ${sql.table(name)} where organization = ${organization}`.execute(trx);
   }
 }

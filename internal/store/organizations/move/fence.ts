@@ -1,12 +1,25 @@
 import { advisoryLocks } from '../../advisory-locks.ts';
-import type { Database } from '../../database.ts';
-import { sql } from '../../sql.ts';
+import type { Database, Tables } from '../../database.ts';
+import { sql, type Transaction } from '../../sql.ts';
 import { listExpired } from '../../partitions/expired.ts';
 import { withMaintenanceLock } from '../../partitions/with-maintenance-lock.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
+import { declared } from './moved-tables.ts';
 
 /** The tables to which a closed organization may not add rows. */
-const fenced = ['events', 'dead_letters', 'erasures', 'log_acts', 'acts'] as const;
+const appended = ['events', 'dead_letters', 'erasures', 'log_acts', 'acts'] as const;
+
+/** The triggers of a table that a closed organization may not change at all. */
+const everyChange = [
+  { name: 'refuse_moved_organizations', event: sql`insert`, rows: sql`new` },
+  { name: 'refuse_moved_organizations_update', event: sql`update`, rows: sql`new` },
+  { name: 'refuse_moved_organizations_delete', event: sql`delete`, rows: sql`old` },
+] as const;
+
+const fenced = [
+  ...appended.map((table) => ({ table, triggers: everyChange.slice(0, 1) })),
+  ...declared.map(({ name: table }) => ({ table, triggers: everyChange })),
+];
 
 /** How far a move has come, in the database that the organization leaves. */
 export interface MoveState {
@@ -60,11 +73,15 @@ export async function endMove(db: Database, organization: string): Promise<void>
  */
 export async function closeDatabase(db: Database, organization: string, elsewhere: string): Promise<void> {
   await underLock(db, async (trx) => {
-    for (const table of fenced) {
-      await sql`
-        create or replace trigger refuse_moved_organizations after insert on ${sql.table(table)}
-        referencing new table as added for each statement execute function refuse_moved_organizations()
-      `.execute(trx);
+    for (const { table, triggers } of fenced) {
+      for (const { name, event, rows } of triggers) {
+        await sql`
+          create or replace trigger ${sql.id(name)} after ${event} on ${sql.table(table)}
+          referencing ${rows} table as added for each statement
+          when (current_setting('runledger.moves', true) is distinct from 'on')
+          execute function refuse_moved_organizations()
+        `.execute(trx);
+      }
     }
     const closed = { target: elsewhere, closed: true };
     await trx
@@ -73,6 +90,11 @@ export async function closeDatabase(db: Database, organization: string, elsewher
       .onConflict((conflict) => conflict.column('organization').doUpdateSet(closed))
       .execute();
   });
+}
+
+/** Lets the rest of a transaction change what the fence protects: a move itself does. */
+export async function passFence(trx: Transaction<Tables>): Promise<void> {
+  await sql`select set_config('runledger.moves', 'on', true)`.execute(trx);
 }
 
 /** Notes that the target has everything that the closed source had. */
@@ -97,7 +119,7 @@ function underLock(db: Database, step: (trx: Database) => Promise<void>): Promis
     db.transaction().execute(async (trx) => {
       await sql`set local lock_timeout = '2s'`.execute(trx);
       await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
-      for (const table of fenced) {
+      for (const { table } of fenced) {
         await sql`lock table only ${sql.table(table)} in share row exclusive mode`.execute(trx);
       }
       await step(trx);

@@ -16,6 +16,15 @@ export interface Move {
 }
 
 /**
+ * What owners declare in the console. A move copies it while nobody may change it. It stays in the
+ * source, as the record does: a console with an old map reads it there, and cannot change it.
+ */
+export const declared = [
+  { name: 'console_automations', key: ['automation_id'] },
+  { name: 'console_channels', key: ['name'] },
+] as const;
+
+/**
  * What Postgres replicates of an organization, its record and its log, with the other key columns.
  */
 export const replicated = [

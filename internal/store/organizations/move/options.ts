@@ -1,16 +1,14 @@
 import { advisoryLocks } from '../../advisory-locks.ts';
 import type { Tables } from '../../database.ts';
 import { sql, type Transaction } from '../../sql.ts';
-import type { Logger } from '../../../kit/telemetry/logger.ts';
 import { firstDatabase, readPlaces } from '../organization-map.ts';
 import type { NamedDatabase } from './moved-tables.ts';
-import { MoveError } from './replication.ts';
+import { MoveError, type Waiting } from './replication.ts';
 
-export interface MoveOptions {
+export interface MoveOptions extends Waiting {
   /** By name, including the first one. */
   databases: ReadonlyMap<string, NamedDatabase>;
   organization: string;
-  logger: Logger;
 }
 
 /** The database where the organization is, by the map. */

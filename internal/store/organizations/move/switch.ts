@@ -3,13 +3,13 @@ import type { Database, Tables } from '../../database.ts';
 import { sql, type Kysely, type Transaction } from '../../sql.ts';
 import { deleteState } from '../residents.ts';
 import { columnsOfBoth, readRows, writeRows, type CopiedTable } from './copied-rows.ts';
-import type { Move } from './moved-tables.ts';
+import { deleteDeclared } from './clean.ts';
+import { declared, type Move } from './moved-tables.ts';
 
-/** The state of the controller, in an order that respects references. */
+/** What a move copies while no tick runs, in an order that respects references. */
 export const stateTables = [
+  ...declared,
   { name: 'automations', key: ['automation_id'] },
-  { name: 'console_automations', key: ['automation_id'] },
-  { name: 'console_channels', key: ['name'] },
   { name: 'channels', key: ['namespace', 'name'] },
   { name: 'scheduled_runs', key: ['automation_id', 'execution_id'] },
   { name: 'alerts', key: ['id'] },
@@ -79,6 +79,7 @@ async function copyState(here: Transaction<Tables>, { source, target, organizati
   }
   await target.db.transaction().execute(async (trx) => {
     await deleteState(trx, [organization]);
+    await deleteDeclared(trx, organization);
     for (const table of tables) await copyAll(here, trx, table, organization);
     await copyController(here, trx, organization);
     await sql`update automations set next_at = null where organization = ${organization}`.execute(trx);
