@@ -312,7 +312,9 @@ describe('erase', () => {
     expect(await erase('--all', '--yes')).to.deep.equal(refused);
     await using eu = await migratedDatabase();
     settings = { DATABASE_URLS: `eu=${eu.url}` };
-    expect((await erase(...execution)).stderr).to.equal('acme has no such events, executions or dead letters.\n');
+    const clean = 'runledger-admin move --organization acme --clean';
+    const left = `the database first has events of acme from before a move: run \`${clean}\` first`;
+    expect(await erase(...execution)).to.deep.equal({ ...refused, stderr: `erase: ${left}\n` });
     await sql`update organization_databases set database = 'first'`.execute(db);
     expect((await erase(...execution)).stderr).to.match(/^Would erase 40 events/);
     await db.insertInto('moved_organizations').values({ organization: 'acme', target: 'eu', closed: true }).execute();

@@ -12,6 +12,7 @@ import { eraseTraces } from '../../../internal/store/erase/erase-traces.ts';
 import type { ErasureRequest } from '../../../internal/store/erase/erasure-scope.ts';
 import { organizationsWithLog } from '../../../internal/store/ledger/organizations-with-log.ts';
 import { listErasures } from '../../../internal/store/erase/list-erasures.ts';
+import { hasEvents } from '../../../internal/store/partitions/event-days.ts';
 import { readMove } from '../../../internal/store/organizations/move/fence.ts';
 import type { ContextOf, Run } from '../command.ts';
 import { openDatabases } from '../databases.ts';
@@ -29,18 +30,31 @@ export const run: Run<typeof erase> = async (args, context) => {
   const [macKey] = macKeysOf(config);
   await using databases = openDatabases(config, { command: 'erase', most: 2, archive: config.ARCHIVE_URL });
   const db = await databases.databaseOf(organization);
-  await requireOpen(db, organization);
+  const isMoving = await requireOpen(db, organization);
   if (erasure === undefined) return await list(db, organization, context);
   if (yes && macKey === undefined) await requireNoLog(db, organization);
+  const others = [...databases.all].filter(([, other]) => other !== db);
+  // Postgres takes an erasure along in a move.
+  if (!isMoving) for (const [name, other] of others) await requireClean(name, other, organization);
   const before = new Date((await readClock(db)).now);
   await eraseAll(db, { ...erasure, before, macKey }, yes, context);
 };
 
-/** @throws if the organization is moving away or has moved: only rows left behind are here. */
-async function requireOpen(db: Database, organization: string): Promise<void> {
+/**
+ * Resolves with true while the organization is being copied.
+ * @throws if it is moving away or has moved: only rows left behind are here.
+ */
+async function requireOpen(db: Database, organization: string): Promise<boolean> {
   const move = await readMove(db, organization);
-  if (move?.closed !== true) return;
+  if (move?.closed !== true) return move?.under_way === true;
   throw new Error(`${organization} moves to the database ${move.target}: wait for the end of the move`);
+}
+
+/** @throws if a move has left events in another database: an erasure would leave them there. */
+async function requireClean(name: string, db: Database, organization: string): Promise<void> {
+  if (!(await hasEvents(db, organization))) return;
+  const clean = `runledger-admin move --organization ${organization} --clean`;
+  throw new Error(`the database ${name} has events of ${organization} from before a move: run \`${clean}\` first`);
 }
 
 /** @throws if the organization has a log: an erasure outside the log excuses nothing. */
