@@ -97,7 +97,7 @@ export function createLane(
   };
   const batcher = storage(limits);
   /** Stores what may wait for the archive, so that nothing else does. */
-  const ofOld = storage({ ...limits, statementsInFlight: 1 });
+  const ofOld = storage(limits);
   const consumers: Consumer[] = [];
   const watches: ProgressWatch[] = [];
   let running = 0;
