@@ -143,18 +143,17 @@ export class Bodies {
   /** Runs work on a body: in a turn of its organization if the body is large, otherwise at once. */
   run<T>(ctx: Context, work: () => T): T | Promise<T> {
     if (!this.isLarge(ctx)) return work();
-    const isShort = (this.#taken.get(ctx) ?? 0) <= oneStep;
-    return this.#turns.run(organizationOf(ctx), work, { isShort, request: ctx });
+    return this.#turns.run(organizationOf(ctx), work, (this.#taken.get(ctx) ?? 0) <= oneStep);
   }
 
   /** Runs short steps as {@link run} does, in as many turns as they need. */
   runAll<T>(ctx: Context, steps: Iterator<unknown, T>): T | Promise<T> {
-    return this.isLarge(ctx) ? this.#turns.runAll(organizationOf(ctx), steps, { request: ctx }) : runAtOnce(steps);
+    return this.isLarge(ctx) ? this.#turns.runAll(organizationOf(ctx), steps) : runAtOnce(steps);
   }
 
   /** Runs `map` for each item of a body, as {@link runAll} does. */
   map<A, B>(ctx: Context, items: readonly A[], map: (item: A, index: number) => B): B[] | Promise<B[]> {
-    return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map, { request: ctx }) : items.map(map);
+    return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map) : items.map(map);
   }
 
   /** The JSON array of a body's items; as bytes for a large body, since it may be as large. */
@@ -179,7 +178,7 @@ export class Bodies {
 
   /** Resolves in the next turn of the organization, so that dropped pieces wait for it too. */
   rest(ctx: Context): Promise<void> {
-    return this.#turns.run(organizationOf(ctx), () => undefined, { request: ctx });
+    return this.#turns.run(organizationOf(ctx), () => undefined);
   }
 }
 

@@ -2,7 +2,7 @@
 const sliceMs = 1;
 
 /** How long large bodies rest after a slice while others send events, in ms. */
-const restMs = 9;
+const restMs = 4;
 
 /** How often the end of that rest is looked for, in ms. */
 const lookMs = 1;
@@ -14,28 +14,18 @@ export interface TurnsOptions {
   now?: () => number;
 }
 
-/** What work is for. */
-export interface TurnOf {
-  /** Shares the turn with others. */
-  isShort?: boolean;
-  /** The request: the turns of one come before those of the next. */
-  request?: object | undefined;
-}
-
-/** Work of an organization that waits for its turn, and its place among all. */
+/** Work of an organization that waits for its turn. `isShort`: shares the turn with others. */
 interface Waiting {
   work: () => void;
   isShort: boolean;
-  place: number;
 }
 
 /**
  * Gives large bodies short slices of the event loop: one per loop turn, to each organization in
- * rotation. Small bodies pass in between. While others send events, large bodies get a tenth of the
+ * rotation. Small bodies pass in between. While others send events, large bodies get a fifth of the
  * time: a saturated loop delays each of the turns that an answer takes, and the garbage of large
- * bodies is collected in pauses of 20 ms. Short work comes first and shares a turn, or concurrent
- * bulk requests would not become one commit. One request of an organization ends before its next
- * one begins: all that is under way is copied at each collection.
+ * bodies is collected in pauses of 20 ms. Short work shares a turn, or concurrent bulk requests
+ * would not become one commit.
  */
 export class Turns {
   /** The first organization is next. */
@@ -44,8 +34,6 @@ export class Turns {
   readonly #now: () => number;
   #scheduled = false;
   #restsUntil = -Infinity;
-  readonly #places = new WeakMap<object, number>();
-  #lastPlace = 0;
 
   constructor({ othersSend = () => false, now = () => performance.now() }: TurnsOptions = {}) {
     this.#othersSend = othersSend;
@@ -53,7 +41,7 @@ export class Turns {
   }
 
   /** Resolves with the result of `work`, which runs in the organization's next turn. */
-  run<T>(organization: string, work: () => T, { isShort = false, request }: TurnOf = {}): Promise<T> {
+  run<T>(organization: string, work: () => T, isShort = false): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         try {
@@ -62,34 +50,25 @@ export class Turns {
           reject(error);
         }
       };
-      const waiting = { work: settle, isShort, place: isShort ? 0 : this.#placeOf(request) };
+      const waiting = { work: settle, isShort };
       const own = this.#waiting.get(organization);
       if (own === undefined) this.#waiting.set(organization, [waiting]);
-      else own.splice(own.findLastIndex(({ place }) => place <= waiting.place) + 1, 0, waiting);
+      else own.push(waiting);
       this.#schedule(0);
     });
   }
 
   /** Runs short steps in as many turns as they need. Resolves with the result of the last. */
-  async runAll<T>(organization: string, steps: Iterator<unknown, T>, of?: TurnOf): Promise<T> {
+  async runAll<T>(organization: string, steps: Iterator<unknown, T>): Promise<T> {
     for (;;) {
-      const last = await this.run(organization, () => takeSteps(steps), of);
+      const last = await this.run(organization, () => takeSteps(steps));
       if (last.done === true) return last.value;
     }
   }
 
   /** Runs `map` for each item, in as many turns as it needs. */
-  map<A, B>(organization: string, items: readonly A[], map: (item: A, index: number) => B, of?: TurnOf): Promise<B[]> {
-    return this.runAll(organization, mapping(items, map), of);
-  }
-
-  /** The same for all work of a request, and after all earlier ones. */
-  #placeOf(request: object | undefined): number {
-    const known = request === undefined ? undefined : this.#places.get(request);
-    if (known !== undefined) return known;
-    this.#lastPlace += 1;
-    if (request !== undefined) this.#places.set(request, this.#lastPlace);
-    return this.#lastPlace;
+  map<A, B>(organization: string, items: readonly A[], map: (item: A, index: number) => B): Promise<B[]> {
+    return this.runAll(organization, mapping(items, map));
   }
 
   #schedule(afterMs: number): void {

@@ -9,12 +9,12 @@ describe('the turns of large bodies', () => {
     const ran: string[] = [];
     let now = 0;
     const turns = new Turns({ othersSend, now: () => now });
-    const add = (organization: string, name: string, isShort: boolean, request?: object): void => {
+    const add = (organization: string, name: string, isShort: boolean): void => {
       const work = (): void => {
         ran.push(name);
         now += 0.25;
       };
-      void turns.run(organization, work, { isShort, request });
+      void turns.run(organization, work, isShort);
     };
     const pass = (ms: number): void => void (now += ms);
     return { ran, add, pass };
@@ -31,18 +31,7 @@ describe('the turns of large bodies', () => {
     expect(ran).to.deep.equal(['a1', 'b1', 'a2']);
   });
 
-  it('end one request of an organization before its next one begins, after its short work', async () => {
-    const { ran, add } = begin();
-    const [first, second] = [{}, {}];
-    add('a', 'first 1', false, first);
-    add('a', 'second 1', false, second);
-    add('a', 'first 2', false, first);
-    add('a', 'short', true);
-    await until('all', () => ran.length === 4);
-    expect(ran).to.deep.equal(['short', 'first 1', 'first 2', 'second 1']);
-  });
-
-  it('rest for 9 ms after a slice while others send events; those and short work do not', async () => {
+  it('rest for 4 ms after a slice while others send events; those and short work do not', async () => {
     const { ran, add, pass } = begin((organization) => organization !== 'quiet');
     for (const name of ['h1', 'h2']) add('hostile', name, false);
     await nextTurn();
@@ -50,7 +39,7 @@ describe('the turns of large bodies', () => {
     add('other', 'short', true);
     await until('the others', () => ran.length === 3);
     expect(ran).to.deep.equal(['h1', 'q1', 'short']);
-    pass(9);
+    pass(4);
     await until('the rest', () => ran.length === 4);
     expect(ran.at(-1)).to.equal('h2');
   });
