@@ -3,6 +3,7 @@ import { clusterCommands, runbooksWithCommands } from '../support/document-block
 import type { Kubernetes } from '../support/node/kubernetes.ts';
 import { LoadedRelease } from '../support/node/loaded-release.ts';
 import { sharedKubernetes } from '../support/node/shared-kubernetes.ts';
+import { until } from '../support/until.ts';
 
 /** What the commands of a runbook show while nothing is wrong, by its alert. */
 const shown: Readonly<Record<string, RegExp>> = {
@@ -63,6 +64,18 @@ describe('the commands of the pages for operators, in a release', () => {
     await release.ready();
     const kept = (await pods()).filter((name) => before.includes(name)).map((name) => name.split('-')[1]);
     expect(new Set(kept)).to.deep.equal(new Set(['console', 'postgresql', 'redis']));
+  });
+
+  it('restart ingest, so that its pods have a log of an earlier container', async () => {
+    const restarts = async (): Promise<number[]> =>
+      (await kubernetes.pods(release.namespace))
+        .filter(({ name }) => name.includes('ingest'))
+        .map((pod) => (pod.ready ? pod.restarts : 0));
+    for (const { name } of await kubernetes.pods(release.namespace)) {
+      if (!name.includes('ingest')) continue;
+      await kubernetes.kubectl('exec', '--namespace', release.namespace, name, '--', 'sh', '-c', 'kill 1');
+    }
+    await until('ingest is ready again', async () => (await restarts()).every((count) => count > 0), 120_000, 250);
   });
 
   for (const alert of runbooksWithCommands()) {

@@ -3,8 +3,8 @@ import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { firstDatabase } from '../../../internal/store/organizations/organization-map.ts';
 
 /**
- * The addresses of the databases by name, as their servers reach one another. A server has not the
- * variables of this process, and any of them may be the source of a move.
+ * The addresses of the databases by name, as their servers reach one another. A server lacks
+ * the variables of this process, and any of them may be the source of a move.
  */
 export function addressesForServers(
   settings: { DATABASE_URL: string; DATABASE_URLS: string | undefined },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { parquetMetadata } from 'hyparquet';
+import { optionalFields, type OptionalColumn } from '../../../internal/event/fields.ts';
 import { ParquetEncoder } from '../../../internal/record/formats/parquet.ts';
 import { provenEventOf } from '../../../internal/record/stored-event.ts';
 
@@ -12,9 +13,7 @@ const event = () =>
     automation_as_sent: null,
     execution_id: 'run',
     kind: 'EVENT',
-    description: '',
-    error_id: '',
-    error_description: '',
+    ...(Object.fromEntries(optionalFields.map(({ column }) => [column, ''])) as Record<OptionalColumn, string>),
     occurred_at: null,
     salt: null,
     texts_digest: null,
