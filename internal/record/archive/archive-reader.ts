@@ -20,7 +20,7 @@ import { openObjects } from './open-objects.ts';
 import type { ReaderMetrics } from './reader-metrics.ts';
 
 /**
- * Row groups whose footers are kept, about 15 kB each, and bytes of row groups. One larger footer
+ * Row groups whose footers are kept, up to 15 kB each, and bytes of row groups. One larger footer
  * is kept, too.
  */
 const [keptGroups, keptBytes] = [2_000, 32 * 1_024 * 1_024];

@@ -12,7 +12,7 @@ import type { EventEncoder, ExportFormat } from './format.ts';
 const [firstRows, mostBytes] = [5_000, 8 * 1_024 * 1_024];
 
 /**
- * A group may have this share of the rows before it. A reader holds the footer, with about 15 kB a
+ * A group may have this share of the rows before it. A reader holds the footer, with up to 15 kB a
  * group, so a day of many millions gets larger groups.
  */
 const growth = 1 / 500;
