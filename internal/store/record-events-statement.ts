@@ -3,6 +3,7 @@ import { saltSize, sealSize } from '../event/digest.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
+import { textArray, timeArray, uuidArray } from './array-parameters.ts';
 import { appendLeaves } from './ledger/append-leaves.ts';
 import type { BatchProof } from './ledger/leaves-of-batch.ts';
 
@@ -80,6 +81,11 @@ function saltAt(seals: Buffer): RawBuilder<unknown> {
   return sql`nullif(${salt}, ${sql.lit(noSalt)}::bytea)`;
 }
 
+/** The `automation_id` as the caller wrote it, where Postgres writes it in another way. */
+function asSentUnlessCanonical({ automationId }: AcceptedEvent): string | null {
+  return automationId === automationId.toLowerCase() ? null : automationId;
+}
+
 /** The statement that inserts events and merges the changes into their executions. */
 export function insertAndMerge(
   events: readonly AcceptedEvent[],
@@ -88,17 +94,19 @@ export function insertAndMerge(
   const onlyWithLog = (part: RawBuilder<unknown>): RawBuilder<unknown> => (proof === undefined ? sql`` : part);
   return sql<ChangeRow>`
     with input as (
-      select *, to_timestamp(created_ms / 1000) as created_at, to_timestamp(occurred_ms / 1000) as occurred_at from unnest(
-        ${events.map((event) => event.organization)}::text[],
-        ${events.map((event) => event.createdAt)}::float8[],
-        ${events.map((event) => event.id)}::uuid[],
-        ${events.map((event) => event.automationId)}::text[],
-        ${events.map((event) => event.executionId)}::text[],
-        ${events.map((event) => event.kind)}::text[],
-        ${events.map((event) => event.occurredAt ?? null)}::float8[],
-        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))}
+      select * from unnest(
+        ${textArray(events.map((event) => event.organization))},
+        ${timeArray(events.map((event) => event.createdAt))},
+        ${uuidArray(events.map((event) => event.id))},
+        ${uuidArray(events.map((event) => event.automationId))},
+        ${textArray(events.map(asSentUnlessCanonical))},
+        ${textArray(events.map((event) => event.executionId))},
+        ${textArray(events.map((event) => event.kind))},
+        ${timeArray(events.map((event) => event.occurredAt ?? null))},
+        ${sql.join(optionalFields.map(({ property }) => textArray(events.map((event) => event[property]))))}
       ) ${onlyWithLog(sql`with ordinality`)} as t (
-        organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts} ${onlyWithLog(sql`, place`)}
+        organization, created_at, id, automation_id, automation_as_sent,
+        execution_id, kind, occurred_at, ${texts} ${onlyWithLog(sql`, place`)}
       )
     ),
     inserted as (
@@ -107,10 +115,9 @@ export function insertAndMerge(
         execution_id, kind, occurred_at, ${texts} ${onlyWithLog(sql`, salt`)}
       )
       select
-        organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
+        organization, created_at, id, automation_id, automation_as_sent,
         execution_id, kind, occurred_at, ${texts} ${proof === undefined ? sql`` : sql`, ${saltAt(proof.seals)}`}
       from input
-      order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}
       returning
         organization, automation_id, execution_id, kind, ${timesOfEvent}

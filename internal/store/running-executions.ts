@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
+import { booleanArray, textArray, timeArray, uuidArray } from './array-parameters.ts';
 
 /** What a batch says of one execution. Times are in ms since the Unix epoch. */
 interface Touched {
@@ -26,16 +27,14 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
   const touched = [...touchedBy(events).values()];
   const keep = sql`
     with touched as materialized (
-      select organization, automation::uuid as automation_id, execution_id, is_over,
-        to_timestamp(first_ms / 1000)::timestamptz(3) as first_at, to_timestamp(last_ms / 1000)::timestamptz(3) as last_at
-      from unnest(
-        ${touched.map(({ organization }) => organization)}::text[],
-        ${touched.map(({ automation }) => automation)}::text[],
-        ${touched.map(({ execution }) => execution)}::text[],
-        ${touched.map(({ over }) => over)}::boolean[],
-        ${touched.map(({ first }) => first)}::float8[],
-        ${touched.map(({ last }) => last)}::float8[]
-      ) as t (organization, automation, execution_id, is_over, first_ms, last_ms)
+      select * from unnest(
+        ${textArray(touched.map(({ organization }) => organization))},
+        ${uuidArray(touched.map(({ automation }) => automation))},
+        ${textArray(touched.map(({ execution }) => execution))},
+        ${booleanArray(touched.map(({ over }) => over))},
+        ${timeArray(touched.map(({ first }) => first))},
+        ${timeArray(touched.map(({ last }) => last))}
+      ) as t (organization, automation_id, execution_id, is_over, first_at, last_at)
     ),
     ended as (
       delete from running_executions r using touched t
