@@ -16,8 +16,8 @@ export function listExecutions({ record, publicUrl }: ReadOptions): Endpoint {
     read: async ({ state: { organization } }, { state, anomaly, has, ...common }, page) => {
       const warning = has === undefined ? undefined : true;
       const filters = { ...(await namedFiltersOf(record, organization, common)), state, anomaly, warning };
-      const { items, next } = await record.listExecutions(organization, filters, page);
-      return { items: await withNames(record, organization, items), next };
+      const executions = await record.listExecutions(organization, filters, page);
+      return { ...executions, items: await withNames(record, organization, executions.items) };
     },
   });
 }

@@ -5,17 +5,23 @@ import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, type Condition } from './conditions.ts';
 import { acceptedBetween, type ExecutionKey } from './execution.ts';
-import { overEvents, type Events, type NeededEvents } from './over-events.ts';
+import { overEvents, type ArchivedSource, type Events, type NeededEvents } from './over-events.ts';
 import type { Reading } from './read-as.ts';
 import type { EventRow, StoredEvent } from './stored-event.ts';
 
+/** Executions whose events match, and the objects of the archive that told so. */
+export interface Matched<Row> {
+  rows: Row[];
+  archived: ArchivedSource[];
+}
+
 /** The executions that have an ERROR with this `error_id`. */
-export function matchError(
+export function matchError<Row extends ExecutionKey>(
   db: Database,
   organization: string,
-  executions: ExecutionKey[],
+  executions: Row[],
   errorId: string,
-): Promise<ExecutionKey[]> {
+): Promise<Matched<Row>> {
   return withEvent(db, organization, executions, isError(errorId), (row) => rowIsError(row, errorId));
 }
 
@@ -25,11 +31,12 @@ export async function matchText<Row extends ExecutionKey>(
   organization: string,
   executions: Row[],
   q: string,
-): Promise<Row[]> {
+): Promise<Matched<Row>> {
   const inId = new Set(executions.filter((row) => holdsText(row.execution_id, q)));
   const others = executions.filter((row) => !inId.has(row));
-  const inEvents = new Set(await withEvent(db, organization, others, containsText(q), (row) => rowHoldsText(row, q)));
-  return executions.filter((row) => inId.has(row) || inEvents.has(row));
+  const found = await withEvent(db, organization, others, containsText(q), (row) => rowHoldsText(row, q));
+  const inEvents = new Set(found.rows);
+  return { ...found, rows: executions.filter((row) => inId.has(row) || inEvents.has(row)) };
 }
 
 /** An ERROR with this `error_id`. */
@@ -68,8 +75,8 @@ async function withEvent<Row extends ExecutionKey>(
   executions: Row[],
   condition: Condition,
   matches: (row: EventRow) => boolean,
-): Promise<Row[]> {
-  if (executions.length === 0) return [];
+): Promise<Matched<Row>> {
+  if (executions.length === 0) return { rows: [], archived: [] };
   const times = executions.map(acceptedBetween);
   const first = new Date(Math.min(...times.map(({ from }) => from.getTime())));
   const last = new Date(Math.max(...times.map(({ until }) => until.getTime())));
@@ -90,7 +97,7 @@ async function withEvent<Row extends ExecutionKey>(
     keep: 'newest',
     most: executions.length,
   };
-  const find = async (trx: Reading, { source }: Events) => {
+  const find = async (trx: Reading, { source, archived = [] }: Events) => {
     const { rows } = await sql<{ number: number }>`
     select x.number::integer as number
     from unnest(
@@ -101,11 +108,11 @@ async function withEvent<Row extends ExecutionKey>(
     ) with ordinality as x (automation_id, execution_id, accepted_from, accepted_until, number)
     cross join lateral (select from ${source} as e where ${wanted} limit 1) as event
   `.execute(trx);
-    return rows;
+    return { rows, archived };
   };
-  const rows = await overEvents(db, organization, needed, find);
+  const { rows, archived } = await overEvents(db, organization, needed, find);
   const numbers = new Set(rows.map(({ number }) => number));
-  return executions.filter((_, index) => numbers.has(index + 1));
+  return { rows: executions.filter((_, index) => numbers.has(index + 1)), archived };
 }
 
 function keyOf({ automation_id, execution_id }: Pick<EventRow, 'automation_id' | 'execution_id'>): string {

@@ -3,10 +3,11 @@ import { placeOf } from '../../readapi/list.ts';
 import { recordedTime, storableText, uuid } from '../../readapi/parameters.ts';
 import { answerHtml } from '../../kit/html/answer-html.ts';
 import { html, type Html } from '../../kit/html/html.ts';
-import type { Execution, ExecutionPosition } from '../../record/execution.ts';
-import type { Page } from '../../record/page.ts';
+import type { ExecutionPosition } from '../../record/execution.ts';
+import type { ExecutionPage } from '../../record/list-executions.ts';
 import { readNameMap, searchAutomations, type NameOfAutomation } from '../names.ts';
 import { count } from '../parts/format.ts';
+import { inArchive } from '../parts/in-archive.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { readExecutionQuery, type ExecutionQuery } from './execution-filters.ts';
 import { executionRow, rowHeadings } from './execution-row.ts';
@@ -156,15 +157,19 @@ function choiceOf(
 function nextPage(
   visit: Visit,
   query: ExecutionQuery,
-  { items, next }: Page<Execution, ExecutionPosition>,
+  { items, next, archived }: ExecutionPage,
   { site }: Console,
 ): Html {
-  if (next === undefined)
-    return html`<div id="more">${items.length > 0 && html`<p class="quiet">That is all.</p>`}</div>`;
+  const source =
+    archived !== undefined && html`<p class="quiet">${inArchive('Partly found in the archive.', archived)}</p>`;
+  if (next === undefined) {
+    return html`<div id="more">${source}${items.length > 0 && html`<p class="quiet">That is all.</p>`}</div>`;
+  }
   const cursor = encodeCursor(next, scopeOf(visit, query));
   const href = site.of(visit.organization, 'executions', { ...query.given, cursor });
   const words = items.length === 0 ? 'Nothing found so far. Search further back' : 'Load more';
   return html`<div id="more">
+    ${source}
     <a class="button" href="${href}" hx-get="${href}" hx-target="#more" hx-swap="outerHTML" data-more>${words}</a>
     <span class="loading" aria-hidden="true">Loading …</span>
   </div>`;

@@ -2,11 +2,11 @@ import { timelineChart } from '../charts/timeline-chart.ts';
 import { shownTexts } from '../../event/fields.ts';
 import { eventKinds, type EventKind } from '../../event/schema.ts';
 import { html, type Html } from '../../kit/html/html.ts';
-import type { Timeline } from '../../record/list-timeline.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { count, formatDuration, formatNumber } from '../parts/format.ts';
 import type { Act } from '../../record/acts.ts';
 import { actWords } from '../parts/acts.ts';
+import { inArchive } from '../parts/in-archive.ts';
 import { icon, kindMark, marksOf } from '../parts/marks.ts';
 import { clockTime, happenedAt } from '../parts/time.ts';
 import { queryOf, type Parameters } from '../site.ts';
@@ -48,7 +48,7 @@ export function timeline(view: ExecutionView, address: string, proofOf: (eventId
     <header>
       <h2 id="timeline-title">Timeline</h2>
       <span class="quiet"
-        >${rangeOf(view)}${items.length > 1 && ` in ${formatDuration(total)}`}${fromArchive(events.archived)}</span
+        >${rangeOf(view)}${items.length > 1 && ` in ${formatDuration(total)}`}${events.archived !== undefined && html` · ${inArchive('from the archive', events.archived)}`}</span
       >
     </header>
     ${view.query.kind === undefined && timelineChart(items, times)}
@@ -78,13 +78,6 @@ function actRow(act: Act, begin: number): Html {
     <div class="what"><p class="text">${actWords(act)}</p></div>
     ${clockTime(act.at)}
   </li>`;
-}
-
-/** Where events come from whose days Postgres no longer has. */
-function fromArchive(sources: Timeline['archived']): Html | false {
-  if (sources === undefined) return false;
-  const objects = sources.map(({ day, object, manifest_sha256: sha256 }) => `${day}/${object}, manifest ${sha256}`);
-  return html` · <span title="${objects.join('\n')}">from the archive</span>`;
 }
 
 /** Which events the page has, such as `Events 501 to 703 of 703`. */

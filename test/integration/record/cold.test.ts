@@ -69,6 +69,47 @@ describe('days that only the archive has', function suite() {
     expect(newest).to.not.have.property('archived');
   });
 
+  it('are searched for executions a day at a time, with the objects that have them', async () => {
+    const texts = ['Jane Doe', 'nothing', 'Jane Roe', 'nothing', 'Jane Foe'];
+    await store(
+      ...texts.map((description, at) => ({
+        executionId: `run ${at}`,
+        createdAt: old + at * day,
+        description,
+        ...(at === 4 && { kind: 'ERROR' as const, errorId: 'E-1' }),
+      })),
+    );
+    await makeCold(database, folder.path);
+    const db = withArchive(database.db, folder.path);
+    const record = createQueries(db, { ...options, searchMs: 0 });
+    const pages: { ids: string[]; days: string[]; from: string | undefined }[] = [];
+    let page: Awaited<ReturnType<Queries['listExecutions']>> | undefined;
+    do {
+      page = await record.listExecutions('acme', { q: 'jane' }, { limit: 9, after: page?.next });
+      const { items, archived = [], searched_from: from } = page;
+      pages.push({
+        ids: items.map(({ execution_id: id }) => id),
+        days: archived.map((one) => one.day),
+        from: from?.slice(0, 10),
+      });
+    } while (page.next !== undefined);
+    const dayAt = (at: number): string => new Date(old + at * day).toISOString().slice(0, 10);
+    expect(pages).to.deep.equal([
+      { ids: ['run 4'], days: [dayAt(4)], from: dayAt(4) },
+      { ids: [], days: [], from: dayAt(3) },
+      { ids: ['run 2'], days: [dayAt(2)], from: dayAt(2) },
+      { ids: [], days: [], from: dayAt(1) },
+      { ids: ['run 0'], days: [dayAt(0)], from: undefined },
+    ]);
+    const all = await createQueries(db, options).listExecutions('acme', { q: 'jane', errorId: 'E-1' }, { limit: 9 });
+    expect(all.items.map(({ execution_id: id }) => id)).to.deep.equal(['run 4']);
+    expect(all.archived?.map((one) => one.day)).to.deep.equal([dayAt(4)]);
+    await using console = await startConsole(database.url, { ARCHIVE_URL: pathToFileURL(folder.path).href });
+    const found = (await console.client.send({ path: '/v1/executions/?q=jane' })).json<{ archived: unknown[] }>();
+    expect(found.archived).to.have.lengthOf(3);
+    expect((await console.client.send({ path: '/v1/executions/' })).json()).to.not.have.property('archived');
+  });
+
   it('get a further object for an event that comes late', async () => {
     await store({ executionId: 'run' });
     await makeCold(database, folder.path);
