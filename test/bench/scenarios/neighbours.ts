@@ -3,7 +3,7 @@ import { compare, figure, type Figure, type Rounds } from '../harness/figures.ts
 import { tokenOf, writeTokens } from '../harness/organizations.ts';
 import { startIngest, startRunledgerWorker } from '../harness/sides.ts';
 import { load, type Answers } from '../harness/wrk.ts';
-import type { World } from '../harness/world.ts';
+import { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
 /** What one organization does to the others; `alone`: nothing. */
@@ -14,7 +14,19 @@ const attacks = {
 } as const;
 type Attack = keyof typeof attacks;
 
-const sides = ['alone', 'tokens', 'expanding', 'wide'] as const;
+/**
+ * The same attacks on another installation of the machine, with its own servers, show what of the
+ * wait is the machine's: a hostile caller of a cluster is elsewhere.
+ */
+const sides = [
+  'alone',
+  'tokens',
+  'expanding',
+  'wide',
+  'tokens elsewhere',
+  'expanding elsewhere',
+  'wide elsewhere',
+] as const;
 type Side = (typeof sides)[number];
 /** `lag`: p99 of the delay of ingest's event loop, in ms. It counts from ticks of 10 ms. */
 type Measure = 'p99' | 'lag' | 'refused' | 'deaths' | 'ingestPeak' | 'workerPeak';
@@ -55,6 +67,12 @@ function figuresOf(found: Rounds<Side, Measure>, side: Attack): Figure[] {
   return [
     figure(`p99 of 201 ${beside}`, found.median('p99', side), 'ms'),
     figure(`p99 of 201 ${beside}, against alone`, found.ratio('p99', side, 'alone'), '×', { atMost: 3 }),
+    figure(`p99 of 201 ${beside}, sent to another installation`, found.median('p99', `${side} elsewhere`), 'ms'),
+    figure(
+      `p99 of 201 ${beside}, against the same sent to another installation`,
+      found.ratio('p99', side, `${side} elsewhere`),
+      '×',
+    ),
     figure(`p99 of the delay of ingest's event loop ${beside}`, found.median('lag', side), 'ms'),
     figure('Requests of the quiet one that were refused', found.median('refused', side), 'requests', { atMost: 0 }),
     figure('Processes killed for their memory', found.median('deaths', side), 'processes', { atMost: 0 }),
@@ -63,39 +81,58 @@ function figuresOf(found: Rounds<Side, Measure>, side: Attack): Figure[] {
   ];
 }
 
+/** An installation of the chart's sizes, in control groups. */
+interface Installation {
+  port: number;
+  opsPort: number;
+  ofIngest: Cgroup;
+  ofWorker: Cgroup;
+}
+
 async function measure(
   world: World,
   tokensFile: string,
   side: Side,
   seconds: number,
 ): Promise<Record<Measure, number>> {
-  const database = await world.createDatabase();
-  await world.emptyQueues();
-  await using ofIngest = await createGroup(limits.ingest);
-  await using ofWorker = await createGroup(limits.worker);
-  const ingest = await startIngest(world, { TOKENS_FILE: tokensFile }, ofIngest);
-  const worker = await startRunledgerWorker(world, database, {}, ofWorker);
-  const { port } = ingest;
+  await using stack = new AsyncDisposableStack();
+  const own = await install(world, tokensFile, stack);
   // Its code is compiled as it runs: the first requests of a process take longer.
-  await load({ port, ...callers, seconds: 2 });
-  const attack = side === 'alone' ? undefined : await startAttack(world, side, port);
-  await eventLoopLag(ingest.opsPort);
-  const answers = await load({ port, ...callers, seconds });
-  const lag = await eventLoopLag(ingest.opsPort);
-  const deaths = (await ofIngest.kills()) + (await ofWorker.kills());
-  const peaks = [await ofIngest.peak(), await ofWorker.peak()] as const;
-  if (attack !== undefined) await world.end(attack);
-  await world.end(ingest.program);
-  await world.end(worker);
-  await world.emptyQueues();
+  await load({ port: own.port, ...callers, seconds: 2 });
+  const [attack, isElsewhere] = attackOf(side);
+  const attacked = isElsewhere ? await install(stack.use(await World.start()), tokensFile, stack) : own;
+  if (attack !== undefined) await startAttack(world, attack, attacked.port, stack);
+  await eventLoopLag(own.opsPort);
+  const answers = await load({ port: own.port, ...callers, seconds });
+  const lag = await eventLoopLag(own.opsPort);
   return {
     p99: answers.p99,
     lag,
     refused: lost(answers),
-    deaths,
-    ingestPeak: peaks[0] / mib,
-    workerPeak: peaks[1] / mib,
+    deaths: (await own.ofIngest.kills()) + (await own.ofWorker.kills()),
+    ingestPeak: (await own.ofIngest.peak()) / mib,
+    workerPeak: (await own.ofWorker.peak()) / mib,
   };
+}
+
+function attackOf(side: Side): [attack: Attack | undefined, isElsewhere: boolean] {
+  if (side === 'alone') return [undefined, false];
+  const [attack, elsewhere] = side.split(' ') as [Attack, string | undefined];
+  return [attack, elsewhere !== undefined];
+}
+
+/** Starts an installation in a world. The end of the stack ends it, and empties its queues. */
+async function install(world: World, tokensFile: string, stack: AsyncDisposableStack): Promise<Installation> {
+  const database = await world.createDatabase();
+  await world.emptyQueues();
+  stack.defer(() => world.emptyQueues());
+  const ofIngest = stack.use(await createGroup(limits.ingest));
+  const ofWorker = stack.use(await createGroup(limits.worker));
+  const ingest = await startIngest(world, { TOKENS_FILE: tokensFile }, ofIngest);
+  stack.defer(() => world.end(ingest.program));
+  const worker = await startRunledgerWorker(world, database, {}, ofWorker);
+  stack.defer(() => world.end(worker));
+  return { port: ingest.port, opsPort: ingest.opsPort, ofIngest, ofWorker };
 }
 
 const lost = ({ refused, broken }: Answers): number => refused + broken;
@@ -112,9 +149,9 @@ async function createGroup(bytes: number): Promise<Cgroup> {
   return group;
 }
 
-async function startAttack(world: World, kind: Attack, port: number) {
+async function startAttack(world: World, kind: Attack, port: number, stack: AsyncDisposableStack): Promise<void> {
   const args = ['--kind', kind, '--port', String(port), '--token', tokenOf(hostile)];
   const program = world.program('test/bench/harness/hostile.ts', {}, [], args);
+  stack.defer(() => world.end(program));
   await program.says(/^attacks$/);
-  return program;
 }
