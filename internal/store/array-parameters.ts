@@ -7,7 +7,7 @@ import { sql, type RawBuilder } from 'kysely';
  */
 
 /** The object ids of the types of elements, from Postgres' `pg_type.dat`. */
-const types = { boolean: 16, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
+const types = { boolean: 16, bytea: 17, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
 
 /** Dimensions, a flag for nulls, the type, and the length and lower bound of the one dimension. */
 const headerBytes = 20;
@@ -29,6 +29,22 @@ export function textArray(values: readonly (string | null)[]): RawBuilder<unknow
     at += array.write(values[place] ?? '', at);
   }
   return sql`${array}::text[]`;
+}
+
+/** Byte strings, as `bytea[]`. */
+export function bytesArray(values: readonly Uint8Array[]): RawBuilder<unknown> {
+  const array = startArray(
+    'bytea',
+    values.length,
+    values.reduce((sum, { length }) => sum + length, 0),
+  );
+  let at = headerBytes;
+  for (const value of values) {
+    at = array.writeInt32BE(value.length, at);
+    array.set(value, at);
+    at += value.length;
+  }
+  return sql`${array}::bytea[]`;
 }
 
 /** Truth values, as `boolean[]`. */

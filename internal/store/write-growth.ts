@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Growth } from '../ledger/growth.ts';
 import { leafSize, readLeaf } from '../ledger/leaf.ts';
 import { packTile } from '../ledger/tiles.ts';
-import { rowsOfBytes } from './bytes-parameter.ts';
+import { bytesArray, textArray, uuidArray } from './array-parameters.ts';
 import type { Tables } from './database.ts';
 
 type Trx = Transaction<Tables>;
@@ -15,16 +15,12 @@ export async function writeGrowth(trx: Trx, growths: ReadonlyMap<string, SealedG
   const all = Array.from(growths, ([organization, growth]) => ({ organization, ...growth }));
   const tails = all.filter(({ tail }) => tail.leaves.length > 0);
   if (tails.length > 0) {
-    const rows = rowsOfBytes(
-      tails.map(({ tail }) => tail.leaves),
-      {
-        organization: sql`${tails.map(({ organization }) => organization)}::text[]`,
-        first_index: sql`${tails.map(({ tail }) => tail.firstIndex)}::bigint[]`,
-      },
-    );
     await sql`
-      insert into log_tails (organization, first_index, leaves)
-      select organization, first_index, bytes from ${rows} as tails
+      insert into log_tails (organization, first_index, leaves) select * from unnest(
+        ${textArray(tails.map(({ organization }) => organization))},
+        ${tails.map(({ tail }) => tail.firstIndex)}::bigint[],
+        ${bytesArray(tails.map(({ tail }) => tail.leaves))}
+      )
     `.execute(trx);
   }
   await writeTiles(
@@ -37,10 +33,10 @@ export async function writeGrowth(trx: Trx, growths: ReadonlyMap<string, SealedG
   );
   await sql`
     insert into log_trees (organization, size, frontier, mac) select * from unnest(
-      ${all.map(({ organization }) => organization)}::text[],
+      ${textArray(all.map(({ organization }) => organization))},
       ${all.map(({ size }) => size)}::bigint[],
-      ${all.map(({ frontier }) => frontier.bytes)}::bytea[],
-      ${all.map(({ mac }) => mac)}::bytea[]
+      ${bytesArray(all.map(({ frontier }) => frontier.bytes))},
+      ${bytesArray(all.map(({ mac }) => mac))}
     )
     on conflict (organization) do update
       set size = excluded.size, frontier = excluded.frontier, mac = excluded.mac
@@ -57,18 +53,15 @@ interface LeafTile {
 
 async function writeTiles(trx: Trx, tiles: readonly LeafTile[]): Promise<void> {
   if (tiles.length === 0) return;
-  const rows = rowsOfBytes(
-    tiles.map(({ leaves }) => packTile(leaves)),
-    {
-      organization: sql`${tiles.map(({ organization }) => organization)}::text[]`,
-      index: sql`${tiles.map(({ index }) => index)}::bigint[]`,
-      first_id: sql`${tiles.map(({ firstId }) => firstId)}::uuid[]`,
-      last_id: sql`${tiles.map(({ lastId }) => lastId)}::uuid[]`,
-    },
-  );
   await sql`
     insert into log_tiles (organization, level, index, content, first_id, last_id)
-    select organization, 0, index, bytes, first_id, last_id from ${rows} as tiles
+    select organization, 0, index, content, first_id, last_id from unnest(
+      ${textArray(tiles.map(({ organization }) => organization))},
+      ${tiles.map(({ index }) => index)}::bigint[],
+      ${bytesArray(tiles.map(({ leaves }) => packTile(leaves)))},
+      ${uuidArray(tiles.map(({ firstId }) => firstId))},
+      ${uuidArray(tiles.map(({ lastId }) => lastId))}
+    ) as tiles (organization, index, content, first_id, last_id)
   `.execute(trx);
 }
 
@@ -80,10 +73,10 @@ async function appendHashes(
   if (tiles.length === 0) return;
   await sql`
     insert into log_tiles as t (organization, level, index, content) select * from unnest(
-      ${tiles.map(({ organization }) => organization)}::text[],
+      ${textArray(tiles.map(({ organization }) => organization))},
       ${tiles.map(({ level }) => level)}::smallint[],
       ${tiles.map(({ index }) => index)}::bigint[],
-      ${tiles.map(({ hashes }) => hashes)}::bytea[]
+      ${bytesArray(tiles.map(({ hashes }) => hashes))}
     )
     on conflict (organization, level, index) do update set content = t.content || excluded.content
   `.execute(trx);

@@ -3,7 +3,7 @@ import { newSalt } from '../../event/digest.ts';
 import { optionalFields } from '../../event/fields.ts';
 import { textsDigestOf } from '../../ledger/event-digest.ts';
 import { storedJson } from '../../ledger/stored-json.ts';
-import { rowsOfBytes } from '../bytes-parameter.ts';
+import { bytesArray, textArray, timeArray, uuidArray } from '../array-parameters.ts';
 import type { Tables } from '../database.ts';
 import type { EventRow } from '../tables/events-table.ts';
 import { withKeys, type EventKey } from './find-texts.ts';
@@ -39,16 +39,15 @@ const texts = sql.join(optionalFields.map(({ column }) => sql`${sql.ref(column)}
 async function empty(trx: Transaction<Tables>, organization: string, rows: readonly EventRow[]): Promise<void> {
   const stored = sql`select organization, created_at, id, ${writtenBy('events')} as stored_by from events`;
   await noteRewritten(sql`${stored} where ${withKeys(organization, rows)}`).execute(trx);
-  const left = rowsOfBytes(
-    rows.map((row) => textsDigestOf(storedJson(row).texts, row.salt ?? newSalt())),
-    {
-      organization: sql`${rows.map((row) => row.organization)}::text[]`,
-      created_at: sql`${rows.map((row) => row.created_at)}::timestamptz[]`,
-      id: sql`${rows.map(({ id }) => id)}::uuid[]`,
-    },
-  );
+  const digests = rows.map((row) => textsDigestOf(storedJson(row).texts, row.salt ?? newSalt()));
   await sql`
-    update events e set ${texts}, salt = null, texts_digest = l.bytes from ${left} as l
+    update events e set ${texts}, salt = null, texts_digest = l.digest
+    from unnest(
+      ${textArray(rows.map((row) => row.organization))},
+      ${timeArray(rows.map((row) => row.created_at.getTime()))},
+      ${uuidArray(rows.map(({ id }) => id))},
+      ${bytesArray(digests)}
+    ) as l (organization, created_at, id, digest)
     where (e.organization, e.created_at, e.id) = (l.organization, l.created_at, l.id)
   `.execute(trx);
 }

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../../event/event.ts';
-import { rowsOfBytes } from '../bytes-parameter.ts';
+import { bytesArray, textArray, uuidArray } from '../array-parameters.ts';
 import { leafAt, segmentOf, segmentsOf, type BatchProof } from './leaves-of-batch.ts';
 
 /**
@@ -26,14 +26,11 @@ export function appendLeaves(
     return sql`
       appended as (
         insert into log_segments (organization, leaves, mac)
-        select organization, bytes, decode(mac, 'hex')
-        from ${rowsOfBytes(
-          segments.map((segment) => segment.leaves),
-          {
-            organization: sql`${segments.map(({ organization }) => organization)}::text[]`,
-            mac: sql`${segments.map(({ mac }) => mac.toString('hex'))}::text[]`,
-          },
-        )} as leaves
+        select * from unnest(
+          ${textArray(segments.map(({ organization }) => organization))},
+          ${bytesArray(segments.map((segment) => segment.leaves))},
+          ${bytesArray(segments.map(({ mac }) => mac))}
+        )
       ),
     `;
   }
@@ -41,10 +38,10 @@ export function appendLeaves(
   return sql`
     leaf as (
       select distinct on (organization, id) organization, id, leaf, mac from unnest(
-        ${events.map((event) => event.organization)}::text[],
-        ${events.map((event) => event.id)}::uuid[],
-        ${single.map((segment) => segment.leaves)}::bytea[],
-        ${single.map(({ mac }) => mac)}::bytea[]
+        ${textArray(events.map((event) => event.organization))},
+        ${uuidArray(events.map((event) => event.id))},
+        ${bytesArray(single.map((segment) => segment.leaves))},
+        ${bytesArray(single.map(({ mac }) => mac))}
       ) with ordinality as t (organization, id, leaf, mac, place)
       order by organization, id, place
     ),

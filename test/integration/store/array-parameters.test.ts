@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { booleanArray, textArray, timeArray, uuidArray } from '../../../internal/store/array-parameters.ts';
+import { booleanArray, bytesArray, textArray, timeArray, uuidArray } from '../../../internal/store/array-parameters.ts';
 import { sql } from '../../../internal/store/sql.ts';
 import { eachDatabase } from '../../support/store.ts';
 
@@ -8,7 +8,8 @@ import { eachDatabase } from '../../support/store.ts';
 const text = fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.replaceAll('\0', '').toWellFormed());
 const time = fc.integer({ min: 0, max: 253_402_300_799_999 });
 const uuid = fc.uuid().chain((value) => fc.constantFrom(value, value.toUpperCase()));
-const row = fc.record({ text: fc.option(text), isTrue: fc.boolean(), time: fc.option(time), uuid });
+const bytes = fc.uint8Array({ maxLength: 20 }).map((values) => Buffer.from(values));
+const row = fc.record({ text: fc.option(text), isTrue: fc.boolean(), time: fc.option(time), uuid, bytes });
 
 /** The embedded Postgres is sent such arrays in `embedded.test.ts`. */
 describe('arrays as parameters', () => {
@@ -17,11 +18,18 @@ describe('arrays as parameters', () => {
   it('arrive as they were sent', () =>
     fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (sent) => {
-        const { rows } = await sql<{ text: string | null; isTrue: boolean; time: Date | null; uuid: string }>`
+        const { rows } = await sql<{
+          text: string | null;
+          isTrue: boolean;
+          time: Date | null;
+          uuid: string;
+          bytes: Buffer;
+        }>`
           select * from unnest(
             ${textArray(sent.map((each) => each.text))}, ${booleanArray(sent.map((each) => each.isTrue))},
-            ${timeArray(sent.map((each) => each.time))}, ${uuidArray(sent.map((each) => each.uuid))}
-          ) as t (text, "isTrue", time, uuid)
+            ${timeArray(sent.map((each) => each.time))}, ${uuidArray(sent.map((each) => each.uuid))},
+            ${bytesArray(sent.map((each) => each.bytes))}
+          ) as t (text, "isTrue", time, uuid, bytes)
         `.execute(database.db);
         const found = rows.map((each) => ({ ...each, time: each.time && each.time.getTime() }));
         expect(found).to.deep.equal(sent.map((each) => ({ ...each, uuid: each.uuid.toLowerCase() })));
