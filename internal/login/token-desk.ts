@@ -58,6 +58,9 @@ export interface MadeToken {
 
 type Row = ProvenRequest & Insertable<Tables['token_requests']>;
 
+/** Most requests of an organization that may wait for a controller. */
+const mostWaiting = 100;
+
 /** How long a finished or refused request is shown. */
 const followedMs = 15_000;
 const shownFor = sql<Date>`now() - interval '1 hour'`;
@@ -194,9 +197,13 @@ export class TokenDesk {
     return (await this.#write(asked, [row, ...others])) ? { digest, ...made } : undefined;
   }
 
-  async #write({ proof }: Asked, rows: readonly Row[]): Promise<boolean> {
+  async #write({ organization, proof }: Asked, rows: readonly Row[]): Promise<boolean> {
     const { public_key: key = null } = (await this.#keeper()) ?? {};
     if (key === null) throw unavailable(noKeeper);
+    if ((await this.#waiting(organization)) >= mostWaiting) {
+      const detail = `${mostWaiting} requests about tokens of this organization wait already: try again later.`;
+      throw new RequestError('too-many-requests', detail);
+    }
     const values = await Promise.all(rows.map(async (row) => ({ ...row, proof: await sealProof(key, row, proof) })));
     try {
       await serve(() => this.#db.insertInto('token_requests').values(values).execute());
@@ -205,6 +212,16 @@ export class TokenDesk {
       if (isDuplicate(error)) return false;
       throw error;
     }
+  }
+
+  async #waiting(organization: string): Promise<number> {
+    const open = this.#db
+      .selectFrom('token_requests')
+      .select('id')
+      .where('organization', '=', organization)
+      .where('done_at', 'is', null)
+      .limit(mostWaiting);
+    return (await serve(() => open.execute())).length;
   }
 
   async #usesOf(ids: readonly string[]): Promise<Map<string, string>> {

@@ -88,15 +88,20 @@ export async function keyOf({ database }: Pick<SuiteLogin, 'database'>): Promise
   return read();
 }
 
-/** A request for a token of `acme`, as a console that was taken over could write it. */
+/** A request for a token, of `acme` unless it says, as a console that was taken over could write it. */
 export async function sealedRequest(
   key: string,
   name: string,
   proof: Proof,
-  { act = 'issue', kind = 'write', digest }: { act?: 'issue' | 'revoke'; kind?: Scope; digest?: string } = {},
+  {
+    act = 'issue',
+    kind = 'write',
+    digest,
+    organization = 'acme',
+  }: { act?: 'issue' | 'revoke'; kind?: Scope; digest?: string; organization?: string } = {},
 ) {
   const id = crypto.randomUUID();
-  const request = { id, organization: 'acme', act, digest: digest ?? digestOf(`a token: ${id}`), kind };
+  const request = { id, organization, act, digest: digest ?? digestOf(`a token: ${id}`), kind };
   const row = { ...request, name, expires_at: null };
   return { ...row, proof: await sealProof(key, row, proof) };
 }

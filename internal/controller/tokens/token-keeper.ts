@@ -50,13 +50,31 @@ const [lookMs, turnMs] = [250, 10_000];
 /** Time between two rounds of less urgent work, in ms: expired tokens, uses, old requests. */
 const roundMs = 5_000;
 
-/** Maximum number of requests per look. Each may wait for the API server. */
-const most = 20;
+type Request = Selectable<TokenRequestsTable>;
+
+/**
+ * Maximum number of requests per look, and of one organization: each may wait for the API server.
+ */
+const [most, mostOfOne] = [20, 4];
+
+/**
+ * The requests of a look, in turns of the organizations. Those of one token stay in their order; one
+ * that could not be answered before lets the organization's others pass.
+ */
+const requestsOfLook = sql<Request>`
+  select * from (
+    select r.*, row_number() over (partition by organization order by error is not null, requested_at) as turn
+    from token_requests r
+    where done_at is null and not exists (
+      select from token_requests e where e.done_at is null
+        and (e.organization, e.digest) = (r.organization, r.digest) and e.requested_at < r.requested_at
+    )
+  ) as open
+  where turn <= ${sql.lit(mostOfOne)} order by turn, requested_at limit ${sql.lit(most)}
+`;
 
 /** How long the rows of requests are kept. */
 const kept = sql<Date>`now() - interval '1 day'`;
-
-type Request = Selectable<TokenRequestsTable>;
 
 /**
  * Acts on owners' requests about tokens. It trusts no console: the id token of an owner or a manage
@@ -123,8 +141,7 @@ export class TokenKeeper {
 
   async #look(): Promise<void> {
     const { db } = this.#options;
-    const open = db.selectFrom('token_requests').selectAll().where('done_at', 'is', null);
-    for (const request of await open.orderBy('requested_at').limit(most).execute()) await this.#answer(request);
+    for (const request of (await requestsOfLook.execute(db)).rows) await this.#answer(request);
     if (performance.now() < this.#roundAt) return;
     this.#roundAt = performance.now() + roundMs;
     await this.#expire();

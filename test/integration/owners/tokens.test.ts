@@ -306,6 +306,64 @@ describe('tokens that owners make in the console', () => {
     expect(keeper.records).to.have.length(written.length);
   });
 
+  it('of an organization that cannot be written hold up no other, nor its own revocations', async () => {
+    const writer: TokenWriter = new FileTokenWriter(suite.tokens.path);
+    const refusing: TokenWriter = {
+      read: (organization) => writer.read(organization),
+      problem: () => writer.problem(),
+      write: (organization, change) =>
+        organization === 'globex' && 'set' in change
+          ? Promise.reject(new Error('the API server answered 422: the Secret is too long'))
+          : writer.write(organization, change),
+    };
+    await using _ = await startKeeper(suite, provider, refusing);
+    const key = await keyOf(suite);
+    const own = { idToken: await provider.idToken(gus, 'runledger') };
+    const refused = Array.from({ length: 100 }, (_, at) =>
+      sealedRequest(key, `stuck ${at}`, own, { organization: 'globex' }),
+    );
+    const { db } = suite.database;
+    await db
+      .insertInto('token_requests')
+      .values(await Promise.all(refused))
+      .execute();
+    const isStuck = db.selectFrom('token_requests').select('id').where('error', 'like', '%too long%');
+    await until('the controller has tried some of them', async () => (await isStuck.execute()).length >= 8);
+
+    const browser = await owner();
+    const token = shownToken(await issue(browser, 'Pipeline', 'write'));
+    await until('its token is in force', async () => {
+      await suite.tokens.source.refresh();
+      return known(token).status === 'known';
+    });
+    const old = { act: 'revoke' as const, organization: 'globex', digest: digestOf('read-token-of-globex') };
+    await db
+      .insertInto('token_requests')
+      .values(await sealedRequest(key, 'leaked', own, old))
+      .execute();
+    await until('the revocation', async () => {
+      await suite.tokens.source.refresh();
+      return known('read-token-of-globex').status === 'unknown';
+    });
+    expect((await isStuck.execute()).length).to.be.above(7);
+  });
+
+  it('are refused while a hundred of the organization wait', async () => {
+    const failing: TokenWriter = {
+      read: () => Promise.resolve([]),
+      write: () => Promise.reject(new Error('the API server answered 422')),
+      problem: () => Promise.resolve(undefined),
+    };
+    await using _ = await startKeeper(suite, provider, failing);
+    const key = await keyOf(suite);
+    const own = { idToken: await provider.idToken(olga, 'runledger') };
+    const rows = await Promise.all(Array.from({ length: 100 }, (_, at) => sealedRequest(key, `waits ${at}`, own)));
+    await suite.database.db.insertInto('token_requests').values(rows).execute();
+    const { status, headers, body } = await manage(suite, 'POST', '/v1/tokens/', { kind: 'write', name: 'one more' });
+    expect([status, headers['retry-after']]).to.deep.equal([429, '1']);
+    expect(body).to.include('100 requests about tokens of this organization wait already');
+  });
+
   it('need an id token of the last hour, which may have expired since', async () => {
     await using own = await OwnProvider.start();
     await using _ = await startKeeper(suite, own);
