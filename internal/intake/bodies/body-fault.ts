@@ -41,13 +41,31 @@ export function textFault(text: string, from?: Place): string {
   return fault === undefined ? 'must be valid JSON' : `must be valid JSON: ${fault}`;
 }
 
-/** The position of the first byte that is not UTF-8, counted from 1. */
+/** Few bytes, whose characters are looked at one by one. */
+const few = 16;
+
+/**
+ * The position of the first byte that is not UTF-8, counted from 1. Halves what is left: the fault
+ * of 2 MiB is found in a few ms.
+ */
 function firstInvalid(bytes: Buffer): number {
-  const text = bytes.toString();
+  let [from, to] = [0, bytes.length];
+  while (to - from > few) {
+    const middle = startOfCharacter(bytes, Math.floor((from + to) / 2));
+    if (isUtf8(bytes.subarray(from, middle))) from = middle;
+    else to = middle;
+  }
+  const text = bytes.toString('utf8', from, to);
   for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) {
-    const place = Buffer.byteLength(text.slice(0, at));
+    const place = from + Buffer.byteLength(text.slice(0, at));
     // The body itself may hold the character that stands for an invalid byte.
     if (bytes.toString('hex', place, place + 3) !== 'efbfbd') return place + 1;
   }
-  return bytes.length;
+  return to;
+}
+
+/** The start of the character that a byte belongs to: a character has at most three more bytes. */
+function startOfCharacter(bytes: Buffer, at: number): number {
+  const start = [at, at - 1, at - 2, at - 3].find((place) => ((bytes[place] ?? 0) & 0xc0) !== 0x80);
+  return start ?? at;
 }

@@ -8,7 +8,7 @@ import type { ReadBytes } from '../http/http-stack.ts';
 import { bodyFault, bytesFault, textFault } from './body-fault.ts';
 import { textWithoutMark, withoutMark } from './byte-order-mark.ts';
 import { encodedLimit, encodingOf, type Encoding } from './content-encoding.ts';
-import { scanArray, scanLines, type Range } from './json-scan.ts';
+import { newline, scanArray, scanLines, type Range } from './json-scan.ts';
 
 const jsonLines = 'application/x-ndjson';
 
@@ -69,8 +69,8 @@ export class JsonBody {
     // Not a list, or not JSON; the parser tells which.
     if (found === undefined) return bodies.run(ctx, () => useAll(parseJson(bytes), use));
     use.requireCount(found.length);
-    const parseOne = isLines ? parseLine : parseElement;
-    const used = await bodies.map(ctx, found, (range, index) => use.each(parseOne(bytes, range), index));
+    const parseOne = isLines ? lineParser(bytes) : (range: Range) => parseElement(bytes, range);
+    const used = await bodies.map(ctx, found, (range, index) => use.each(parseOne(range), index));
     bodies.free(ctx);
     return used;
   }
@@ -117,21 +117,30 @@ function parseElement(bytes: Buffer, [from, to]: Range): unknown {
   }
 }
 
-function parseLine(bytes: Buffer, [from, to]: Range): unknown {
-  // A body may be joined from several files, each with a byte order mark.
-  const line = textWithoutMark(bytes.toString('utf8', from, to));
-  try {
-    return JSON.parse(line);
-  } catch {
-    return malformed(textFault(line, { line: lineAt(bytes, from), column: 1 }));
-  }
+/** Parses lines in their order. */
+function lineParser(bytes: Buffer): (range: Range) => unknown {
+  const lineAt = lineCounter(bytes);
+  return ([from, to]) => {
+    // A body may be joined from several files, each with a byte order mark.
+    const line = textWithoutMark(bytes.toString('utf8', from, to));
+    try {
+      return JSON.parse(line);
+    } catch {
+      return malformed(textFault(line, { line: lineAt(from), column: 1 }));
+    }
+  };
 }
 
-/** The number of the line that starts at a byte, counted from 1. */
-function lineAt(bytes: Buffer, from: number): number {
-  let line = 1;
-  for (let end = bytes.indexOf('\n'); end !== -1 && end < from; end = bytes.indexOf('\n', end + 1)) line += 1;
-  return line;
+/**
+ * The number of the line that starts at a byte, counted from 1, for places in their order: it counts
+ * on from the last one.
+ */
+function lineCounter(bytes: Buffer): (from: number) => number {
+  let [line, counted] = [1, 0];
+  return (from) => {
+    for (; counted < from; counted += 1) if (bytes[counted] === newline) line += 1;
+    return line;
+  };
 }
 
 /**

@@ -10,7 +10,8 @@ const stepSize = 4_096;
 export type Range = readonly [from: number, to: number];
 
 /** ASCII codes. */
-const [quote, backslash, comma, newline] = [0x22, 0x5c, 0x2c, 0x0a];
+export const newline = 0x0a;
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
@@ -28,18 +29,20 @@ export function* scanArray(bytes: Buffer): Generator<undefined, Range[] | undefi
   return scan.elements;
 }
 
-/** Finds the non-blank lines of NDJSON, as {@link scanArray} does. */
+/** Finds the non-blank lines of NDJSON, as {@link scanArray} does. Each blank one counts too. */
 export function* scanLines(bytes: Buffer): Generator<undefined, Range[]> {
   const lines: Range[] = [];
   let values = 0;
+  let blank = 0;
   for (let from = 0; from < bytes.length;) {
     const found = bytes.indexOf(newline, from);
     const to = found === -1 ? bytes.length : found;
     const scan = new Scan(bytes.subarray(from, to));
     while (scan.step()) yield;
-    if (!scan.isBlank) lines.push([from, to]);
+    if (scan.isBlank) blank += 1;
+    else lines.push([from, to]);
     values += scan.values;
-    requireFew(values + lines.length);
+    requireFew(values + lines.length + blank);
     from = to + 1;
     yield;
   }

@@ -53,6 +53,12 @@ describe('the scan of JSON', () => {
     expect(lines).to.deep.equal(['{}\r', '1,', '"']);
   });
 
+  it('counts blank lines among the values', () => {
+    const blank = (lines: number): Buffer => Buffer.from('\n'.repeat(lines));
+    expect(runAtOnce(scanLines(blank(mostValues)))).to.deep.equal([]);
+    expect(() => runAtOnce(scanLines(blank(mostValues + 1)))).to.throw(RequestError);
+  });
+
   it('refuses too many values, in lines too', () => {
     const many = (text: string): string =>
       `[${Array(mostValues + 2)

@@ -65,4 +65,20 @@ describe('what keeps a text from being JSON', () => {
     );
     expect(bodyFault(Buffer.from(' \n'))).to.equal('must not be blank');
   });
+
+  it('may be a byte anywhere, also in 2 MiB of the character that stands for such bytes', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'é', '✓', '🎉', '\uFFFD'), maxLength: 60 });
+    const wrong = fc.constantFrom('ff', '80', 'c3', 'e382', 'f09f8e', 'c080', 'eda080');
+    const faultOf = (before: string, bytes: string, after: string): string =>
+      bodyFault(Buffer.concat([Buffer.from(`"${before}`), Buffer.from(bytes, 'hex'), Buffer.from(`"${after}`)]));
+    const at = (before: string): string => `must be valid UTF-8, which byte ${Buffer.byteLength(before) + 2} is not`;
+    fc.assert(
+      fc.property(text, wrong, text, (before, bytes, after) => {
+        expect(faultOf(before, bytes, after)).to.equal(at(before));
+      }),
+      { numRuns: 1_000 },
+    );
+    const many = '\uFFFD'.repeat(700_000);
+    expect(faultOf(many, 'ff', '')).to.equal(at(many));
+  });
 });
