@@ -2,6 +2,9 @@ import type { Context, Middleware } from 'koa';
 import type { ApiMetrics } from './api-metrics.ts';
 import { pathWithoutSecret } from './secret-target.ts';
 
+/** The headers that carry a token, or a ping key. */
+const secretHeaders = ['token', 'authorization', 'x-api-key'] as const;
+
 /**
  * Answers plain HTTP with 301 to the HTTPS address, for any method and path, without processing the
  * request (docs/report/events.md). HTTPS means a TLS socket, or `X-Forwarded-Proto: https` with
@@ -12,7 +15,8 @@ export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metr
     if (isSecure(ctx, trustProxy)) return next();
     const requested = ctx.req.url ?? '/';
     const instead = pathWithoutSecret(requested);
-    metrics.plainHttp.inc({ token: String(ctx.headers['token'] !== undefined || instead !== undefined) });
+    const hasToken = instead !== undefined || secretHeaders.some((name) => ctx.headers[name] !== undefined);
+    metrics.plainHttp.inc({ token: String(hasToken) });
     ctx.status = 301;
     ctx.set('Location', httpsAddress(publicUrl, instead ?? requested));
     ctx.set('Cache-Control', 'no-store');

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
-import { token } from '../../support/pipeline.ts';
+import { pingKey, token } from '../../support/pipeline.ts';
 import { eventBody } from '../../support/events.ts';
 import { exchange } from '../../support/raw-connection.ts';
 
@@ -122,6 +122,21 @@ inBothModes('plain HTTP', ({ suiteIngest }) => {
     expect(metrics).to.match(/^runledger_plain_http_requests_total\{token="true".*\} [1-9]/m);
     expect(metrics).to.match(/^runledger_plain_http_requests_total\{token="false".*\} [1-9]/m);
     expect(metrics).to.not.contain(token);
+  });
+
+  it('counts a token in each header that may carry one', async () => {
+    const { client, telemetry } = suite.ingest;
+    const leaks = async (): Promise<number> => {
+      const metrics = await telemetry.registry.metrics();
+      return Number(/^runledger_plain_http_requests_total\{token="true".*\} (\d+)/m.exec(metrics)?.[1] ?? 0);
+    };
+    const before = await leaks();
+    for (const header of [{ token }, { authorization: `Bearer ${token}` }, { 'x-api-key': pingKey }]) {
+      expect((await client.send({ path: '/', headers: { ...plain, token: undefined, ...header } })).status).to.equal(
+        301,
+      );
+    }
+    expect(await leaks()).to.equal(before + 3);
   });
 });
 
