@@ -21,9 +21,17 @@ export function closeRun(
   return async (ctx) => {
     const intake = new Intake(ctx.state.organization, options);
     const checked = await body.read(ctx, (value) => intake.check(0, () => wanted(value, options)));
-    const recorded = await intake.recordAll([checked]);
+    const recorded = await intake.recordAll([checked]).catch(refuseOtherReason);
     sendJson(ctx, 201, JSON.stringify(recorded.map(recordedForm)));
   };
+}
+
+/** The key is derived from the run, so its caller knows of none. */
+function refuseOtherReason(error: unknown): never {
+  if (!(error instanceof RequestError) || error.code !== 'idempotency-key-reused') throw error;
+  const detail = 'differs from the reason with which the run was closed';
+  const faults = [{ pointer: '/reason', detail }];
+  throw new RequestError(error.code, 'The run was closed with another reason; see errors.', faults);
 }
 
 function wanted(body: unknown, { validate }: BulkOptions): Requests {

@@ -31,6 +31,17 @@ inBothModes('POST /v1/close/', ({ suiteIngest }) => {
     expect(await stored()).to.deep.equal(['END |  | Closed by hand: The host was replaced.']);
   });
 
+  it('422 for another reason than that of the first time, which stays', async () => {
+    await close({ as: 'ended' });
+    const answer = await close({ as: 'ended', reason: 'The host was replaced: ticket 5.' });
+    expectProblem(answer, 422, 'idempotency-key-reused');
+    expect(answer.json()).to.deep.include({ detail: 'The run was closed with another reason; see errors.' });
+    expect(answer.json<{ errors: object[] }>().errors).to.deep.equal([
+      { pointer: '/reason', detail: 'differs from the reason with which the run was closed' },
+    ]);
+    expect(await stored()).to.deep.equal(['END |  | Closed by hand: The host was replaced.']);
+  });
+
   it('ends a lost run as a failure named lost', async () => {
     expect((await close({ as: 'lost' })).status).to.equal(201);
     expect(await stored()).to.deep.equal([
