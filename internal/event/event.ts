@@ -32,6 +32,11 @@ export interface EventIdentity {
 export interface EventGroup {
   readonly events: readonly AcceptedEvent[];
   readonly key: RepeatKey | undefined;
+  /**
+   * The instants that the message names for its events, also those out of bounds, which no event
+   * records. By them a repeat is the same message whenever it comes. Absent: the times recorded.
+   */
+  readonly instants?: readonly (string | undefined)[] | undefined;
   /** The message's name for the automation; absent if it only has an id. */
   readonly name?: string | undefined;
 }

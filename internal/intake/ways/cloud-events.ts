@@ -96,7 +96,8 @@ function read(event: unknown, index: number, intake: Intake, { validate }: BulkO
   if (intake.sameKey(index, key) !== undefined) fault('id', 'is in the batch twice, with the same source');
   if (faults.length > 0) throw invalid(faults);
   if (kinds.has(String(type))) intake.ignore(index, data.value as EventRequest, dataFields, data.pointer);
-  return { requests: found.requests as unknown as EventRequest[], key, name: found.name };
+  const { instants, name } = found;
+  return { requests: found.requests as unknown as EventRequest[], key, instants, name };
 }
 
 /** Type and time are attributes of the event; in its data they would mean nothing. */
@@ -106,20 +107,25 @@ function invalid(faults: readonly FieldError[]): RequestError {
   return new RequestError('invalid-event', 'The event is not valid; see errors.', faults);
 }
 
-function requestsOf(type: string, time: unknown, data: unknown): CloudEventRequests | undefined {
+type ReadRequests = CloudEventRequests & Pick<Requests, 'instants'>;
+
+function requestsOf(type: string, time: unknown, data: unknown): ReadRequests | undefined {
   const kind = kinds.get(type);
   const read =
     kind === undefined
       ? tektonRequests(type, time, data)
       : { requests: [{ ...Object(data), event: kind, occurred_at: time }], pointers: {} };
-  return read && { ...read, requests: read.requests.map(withReadTime) };
-}
-
-/** Leaves a time that cannot be parsed as it is, so that it counts as a fault. */
-function withReadTime(request: CloudEventRequests['requests'][number]): CloudEventRequests['requests'][number] {
-  const { occurred_at: time } = request;
-  const read = typeof time === 'string' ? foreignTime(time) : undefined;
-  return read === undefined ? request : { ...request, occurred_at: read.occurredAt };
+  if (read === undefined) return undefined;
+  const times = read.requests.map(({ occurred_at: at }) => (typeof at === 'string' ? foreignTime(at) : undefined));
+  return {
+    ...read,
+    // A time that cannot be parsed stays as it is, so that it counts as a fault.
+    requests: read.requests.map((request, at) => {
+      const time = times[at];
+      return time === undefined ? request : { ...request, occurred_at: time.occurredAt };
+    }),
+    instants: times.map((time) => time?.instant),
+  };
 }
 
 /** The faults of the first request, as faults of the event. The others have the same ids. */

@@ -29,6 +29,8 @@ export interface IntakeOptions {
 export interface Requests {
   readonly requests: readonly EventRequest[];
   readonly key: RepeatKey | undefined;
+  /** As in {@link EventGroup}. */
+  readonly instants?: EventGroup['instants'];
   /** The item's name for the automation; absent if it only has an id. */
   readonly name?: string | undefined;
 }
@@ -75,8 +77,8 @@ export class Intake {
    */
   check(index: number, read: () => Requests): Checked {
     try {
-      const { requests, key, name } = read();
-      return { events: requests.map((request) => this.#accept(request)), key, name };
+      const { requests, ...more } = read();
+      return { events: requests.map((request) => this.#accept(request)), ...more };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       return new RequestError(error.code, error.message, this.#within(index, error.faults));

@@ -296,14 +296,14 @@ function digest(value: unknown, bytes: number): string {
   return hash('sha256', JSON.stringify(value), 'binary').slice(0, bytes);
 }
 
-function itemOf({ key, events }: Keyed): Item {
+function itemOf({ key, events, instants }: Keyed): Item {
   const { organization = '', id = '' } = events[0] ?? {};
   return {
     isDerived: isDerived(key),
     count: events.length,
     name: nameOf(organization, key),
     id: bytesOfId(id).toString('latin1'),
-    fingerprint: fingerprintOf(events),
+    fingerprint: fingerprintOf(events, instants ?? events.map(({ occurredAt }) => occurredAt)),
   };
 }
 
@@ -316,13 +316,13 @@ const absent = '\0\0\0\0';
  * across a deploy that added a field is then still the same request. The letter case of an
  * automation's id does not matter.
  */
-function fingerprintOf(events: readonly AcceptedEvent[]): string {
+function fingerprintOf(events: readonly AcceptedEvent[], times: readonly unknown[]): string {
   const texts = events.map(textsOf);
   const rows = events.map(({ automationId, executionId, kind }, at) => {
     return [automationId.toLowerCase(), executionId, kind, ...(texts[at]?.slice(0, firstFields) ?? [])];
   });
   const later = optionalFields.slice(firstFields).map((_, field) => texts.map((each) => each[firstFields + field]));
-  return [digest(rows, 8), printOf(events.map(({ occurredAt }) => occurredAt)), ...later.map(printOf)].join('');
+  return [digest(rows, 8), printOf(times), ...later.map(printOf)].join('');
 }
 
 /** The fingerprint of one field of all events. */

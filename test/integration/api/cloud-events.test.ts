@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { CloudEvent, HTTP, type Message } from 'cloudevents';
+import { mostAhead } from '../../../internal/event/occurred-at.ts';
 import type { Answer, Request } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { expectValid, readOpenApi, type OpenApiOperation } from '../../support/openapi.ts';
 import { readToken } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { until } from '../../support/until.ts';
 
 const batchType = 'application/cloudevents-batch+json';
 
@@ -73,6 +75,17 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
     }
     const times = (await suite.stored()).map(({ occurredAt }) => occurredAt);
     expect(times).to.deep.equal([now, now, now, now, undefined, undefined, undefined, undefined]);
+  });
+
+  it('takes the same message for the same when its time comes within the limits meanwhile', async () => {
+    const time = Date.now() + mostAhead + 300;
+    const sent = { ...event('end').toJSON(), time: new Date(time).toISOString() };
+    const first = await batch([sent]);
+    expect(first.status).to.equal(201);
+    expect((await suite.stored()).map(({ occurredAt }) => occurredAt)).to.deep.equal([undefined]);
+    await until('its time is within the limits', () => Date.now() + mostAhead > time);
+    expect((await batch([sent])).body).to.equal(first.body);
+    expect(await kinds()).to.have.lengthOf(1);
   });
 
   it('decodes percent-encoded headers of binary mode', async () => {
