@@ -70,7 +70,7 @@ export function createIngest(
   const journal = new AdmissionJournal(queues, () => shards.rejection === undefined);
   const onLimited = limitMetrics(registry, telemetry.organization);
   const overflow = createOverflow(config, shards, onLimited);
-  const runs = new PingRuns(first.redis, first.queueName, connections);
+  const runs = new PingRuns(first.redis, first.queueName, connections, () => shards.keysFull);
   const producer = createProducer(config, { shards, overflow, callers: connections }, telemetry);
   // After the first admission the pod stays ready and answers 503 itself
   // (docs/decisions/README.md).
@@ -167,6 +167,7 @@ function createHandler(
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
+    requireAdmission: () => producer.requireAdmission(1),
     othersSend: (organization) => producer.othersSend(organization),
     runs,
     named: (organization, automation, name) => names.note(organization, automation, name),

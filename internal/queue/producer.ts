@@ -164,7 +164,7 @@ export class Producer {
 
   /** Finds the lane of admitted events, and counts them as held. */
   #hold(events: readonly AcceptedEvent[]): { lane: Lane; bytes: number; own: Held } {
-    this.#requireAdmission(events.length);
+    this.requireAdmission(events.length);
     const bytes = heldBytesOf(events);
     if (bytes > mostHeldBytes) throw tooMuchHeld();
     const lane = this.#laneOf(events);
@@ -182,7 +182,8 @@ export class Producer {
     return this.#options.overflow?.takes(first.organization, events.length) === true ? this.#overflow : this.#main;
   }
 
-  #requireAdmission(events: number): void {
+  /** @throws {RequestError} `unavailable` while this many events would be rejected. */
+  requireAdmission(events: number): void {
     const { rejection } = this.#options.shards;
     if (rejection !== undefined) throw new Unavailable(notNow, rejection.reason, events);
   }

@@ -36,6 +36,7 @@ export async function startApi(
       Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
     runs: { ...noOpenRuns, nameOf: () => '', named: notHere, ended: () => undefined },
     named: () => undefined,
+    requireAdmission: () => undefined,
     answerWithinMs: 1_000,
     authenticate: (given) => ({
       status: 'known',

@@ -17,6 +17,8 @@ const bodyLimit = 100_000;
 
 export interface PingRunOptions extends BulkOptions {
   runs: Runs;
+  /** Throws while no event is admitted, so that nothing is kept of a ping then. */
+  requireAdmission: () => void;
   /** Time for all steps of a ping, in ms; no reply of Redis takes longer. */
   answerWithinMs: number;
 }
@@ -34,6 +36,7 @@ export function pingRun(sendText: HttpStack['sendText'], options: PingRunOptions
     requireValid(address, options);
     const body = await readCutText(ctx, bodyLimit, bodies);
     const until = performance.now() + options.answerWithinMs;
+    options.requireAdmission();
     const place = { ...address, organization, text: body.text, identify };
     const run = await pingedRun(runs, place).catch(notNow);
     const ids = { automation_id: address.automation, execution_id: run.id };

@@ -1,4 +1,5 @@
 import { Batches } from '../../kit/async/batches.ts';
+import { RequestError, Unavailable } from '../../kit/errors/request-error.ts';
 import { RedisScript } from '../redis-script.ts';
 import { hashedName, queueKey } from './keys.ts';
 import type { RedisClient } from '../redis.ts';
@@ -28,7 +29,17 @@ const namesMs = 400 * 24 * 60 * 60 * 1_000;
 const mostNames = 128;
 
 /**
- * Each item is an operation on the hash of an automation, with two arguments. An open run is
+ * Most automations of an organization with an open run, and most with names. They stay in Redis for
+ * long, and must not take the room of other organizations.
+ */
+const mostAutomations = 10_000;
+
+/** Characters that tell an organization's automations apart. */
+const shortName = 16;
+
+/**
+ * Each item is an operation on the hash of an automation, with two arguments. A new hash needs room:
+ * in Redis, unless `ARGV[2]` says that it is full, and in the organization's set of automations. An open run is
  * confirmed once its START is on disk; `opening` and `ending` are when a ping's turn with it ends.
  * `text` is that of its START; `end` is the identity of its end, with its text. A named run is a
  * letter (`s`tarted, `e`nded), its time, and the run if that differs from the name. Past the limit
@@ -38,16 +49,30 @@ const mostNames = 128;
 const script = new RedisScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local function read(key)
+local key, set, member
+local refused
+local function hasRoom(ms)
+  if redis.call('EXISTS', key) == 1 then return true end
+  if ARGV[2] == 'full' then refused = '!full' return false end
+  if redis.call('ZCARD', set) >= ${mostAutomations} then
+    redis.call('ZREMRANGEBYSCORE', set, '-inf', now)
+    if redis.call('ZCARD', set) >= ${mostAutomations} then refused = '!many' return false end
+  end
+  redis.call('ZADD', set, now + ms, member)
+  redis.call('PEXPIRE', set, ms)
+  return true
+end
+local function read()
   local fields = redis.call('HMGET', key, 'run', 'confirmed', 'opening', 'ending', 'text', 'end')
   local run, confirmed, opening, ending, text, last = unpack(fields)
   opening, ending = tonumber(opening or 0), tonumber(ending or 0)
   return run, confirmed == '1' or opening > now, ending > now, text, now - ending < ${endingMs} and last or ''
 end
-local function set(key, run, ...)
+local function change(run, ...)
   if redis.call('HGET', key, 'run') == run then redis.call('HSET', key, ...) end
 end
-local function note(key, name, letter, run)
+local function note(name, letter, run)
+  if not hasRoom(${namesMs}) then return end
   redis.call('HSET', key, name, letter .. string.format('%.0f', now) .. ' ' .. run)
   redis.call('PEXPIRE', key, ${namesMs})
   if redis.call('HLEN', key) <= ${mostNames} then return end
@@ -56,59 +81,69 @@ local function note(key, name, letter, run)
   table.sort(names, function(a, b) return tonumber(a[1]) < tonumber(b[1]) end)
   for i = 1, ${mostNames / 2} do redis.call('HDEL', key, names[i][2]) end
 end
-local function named(key, name)
+local function named(name)
   return string.match(redis.call('HGET', key, name) or '', '^(%a)(%d+) (.*)$')
 end
-local function join(kind, key, name, fresh)
-  local state, at, run = named(key, name)
+local function join(kind, name, fresh)
+  local state, at, run = named(name)
   local age = now - tonumber(at or now)
   local isOver = (state == 'e' and kind ~= 'log' and age > ${repeatMs})
     or (state == 's' and kind == 'start' and age > ${abandonedMs})
   if isOver then run = fresh end
-  if isOver or (kind == 'start' and not state) then note(key, name, 's', run or '') end
+  if isOver or (kind == 'start' and not state) then note(name, 's', run or '') end
   return run or ''
 end
 local operations = {
-  open = function(key, fresh, text)
-    local run, started, ending, of = read(key)
+  open = function(fresh, text)
+    if not hasRoom(${openMs}) then return end
+    local run, started, ending, of = read()
     if not run or started or ending then run, of = fresh, text end
     redis.call('HSET', key, 'run', run, 'text', of, 'confirmed', '0', 'opening', now + ${leaseMs}, 'ending', '0')
     redis.call('PEXPIRE', key, ${openMs})
     return run .. (of == text and ' 1' or ' 0')
   end,
-  find = function(key)
-    local run, started = read(key)
+  find = function()
+    local run, started = read()
     return run and run .. (started and ' 1' or ' 0')
   end,
-  take = function(key, fresh, text)
-    local run, started, ending, _, last = read(key)
+  take = function(fresh, text)
+    local run, started, ending, _, last = read()
     if not run or ending then return end
     local id, of = string.match(last, '^(%S+) (.*)$')
     if of ~= text then id = fresh end
     redis.call('HSET', key, 'ending', now + ${leaseMs}, 'end', id .. ' ' .. text)
     return run .. (started and ' 1 ' or ' 0 ') .. id
   end,
-  confirm = function(key, run) set(key, run, 'confirmed', '1', 'opening', '0') end,
-  release = function(key, run) set(key, run, 'opening', now, 'ending', now) end,
-  close = function(key, run) if redis.call('HGET', key, 'run') == run then redis.call('DEL', key) end end,
+  confirm = function(run) change(run, 'confirmed', '1', 'opening', '0') end,
+  release = function(run) change(run, 'opening', now, 'ending', now) end,
+  close = function(run)
+    if redis.call('HGET', key, 'run') ~= run then return end
+    redis.call('DEL', key)
+    redis.call('ZREM', set, member)
+  end,
   start = function(...) return join('start', ...) end,
   log = function(...) return join('log', ...) end,
   finish = function(...) return join('end', ...) end,
-  ended = function(key, name)
-    local state, _, run = named(key, name)
-    if state ~= 'e' then note(key, name, 'e', run or '') end
+  ended = function(name)
+    local state, _, run = named(name)
+    if state ~= 'e' then note(name, 'e', run or '') end
   end,
 }
 local replies = {}
-for part, operation, name, one, two in string.gmatch(ARGV[1], '(%d)(%a+) (%S+) (%S*) (%S*);') do
-  local key = KEYS[tonumber(part)] .. ':' .. name
-  replies[#replies + 1] = operations[operation](key, one, two) or ''
+for part, operation, organization, name, one, two in string.gmatch(ARGV[1], '(%d)(%a+) (%S+) (%S+) (%S*) (%S*);') do
+  key, set = KEYS[tonumber(part)] .. ':' .. name, KEYS[tonumber(part) + 2] .. ':' .. organization
+  member, refused = string.sub(name, 1, ${shortName}), nil
+  local reply = operations[operation](one, two)
+  replies[#replies + 1] = refused or reply or ''
 end
 return table.concat(replies, ';')
 `);
 
-/** The parts of the queue that hold runs, by their places in the script's `KEYS`. */
-const parts = ['open-run', 'named-runs'] as const;
+/**
+ * The parts of the queue that hold runs, and then the sets of their automations, by their places in
+ * the script's `KEYS`.
+ */
+const parts = ['open-run', 'named-runs', 'automations-with-run', 'automations-with-names'] as const;
 
 /** A run that a ping started and none has ended. */
 export interface OpenRun {
@@ -127,11 +162,14 @@ export interface OpenRun {
 export class PingRuns {
   readonly #batches: Batches<string, string>;
 
-  /** @param callers a live counter of open connections. */
-  constructor(redis: RedisClient, queueName: string, callers: { readonly open: number }) {
+  /**
+   * @param callers a live counter of open connections.
+   * @param isFull true while Redis takes no new automations.
+   */
+  constructor(redis: RedisClient, queueName: string, callers: { readonly open: number }, isFull = () => false) {
     const keys = parts.map((part) => queueKey(queueName, part));
     this.#batches = new Batches(async (items) => {
-      return String(await script.run(redis, keys, [items.join('')])).split(';');
+      return String(await script.run(redis, keys, [items.join(''), isFull() ? 'full' : ''])).split(';');
     }, callers);
   }
 
@@ -140,14 +178,18 @@ export class PingRuns {
     return this.#batches.drained();
   }
 
-  /** The name of an organization's automation; the letter case of its id does not matter. */
+  /**
+   * The names of an organization and of its automation; the letter case of its id does not matter.
+   */
   nameOf(organization: string, automation: string): string {
-    return hashedName(organization, automation.toLowerCase());
+    return `${hashedName(organization)} ${hashedName(organization, automation.toLowerCase())}`;
   }
 
   /**
    * Opens the run, and resolves with it, or with an earlier one whose START failed; `same` tells if
    * that one had the same text.
+   * @throws {RequestError} `too-many-requests` beyond {@link mostAutomations}; `unavailable` for
+   * another automation while Redis is nearly full. So does {@link named} for a start.
    */
   async open(automation: string, fresh: string, text: string) {
     const [run = '', same] = (await this.#ask('1open', automation, fresh, hashedName(text))).split(' ');
@@ -203,8 +245,14 @@ export class PingRuns {
     this.#post('2ended', automation, hashedName(rid));
   }
 
-  #ask(operation: string, automation: string, one = '', two = ''): Promise<string> {
-    return this.#batches.ask(`${operation} ${automation} ${one} ${two};`);
+  async #ask(operation: string, automation: string, one = '', two = ''): Promise<string> {
+    const reply = await this.#batches.ask(`${operation} ${automation} ${one} ${two};`);
+    if (reply === '!full') throw new Unavailable('Redis has no room for new runs of pings.', 'open-runs');
+    if (reply === '!many') {
+      const detail = `${mostAutomations} automations of this organization have runs of pings already.`;
+      throw new RequestError('too-many-requests', detail);
+    }
+    return reply;
   }
 
   #post(operation: string, automation: string, one: string): void {

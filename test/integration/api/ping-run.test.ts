@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { hashedName } from '../../../internal/queue/keys/keys.ts';
 import type { Answer, Request } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { Forwarder } from '../../support/forwarder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { underWay } from '../../support/keys.ts';
+import { until } from '../../support/until.ts';
 import { pingKey, readToken, token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { RawConnection } from '../../support/raw-connection.ts';
@@ -315,6 +317,43 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
       expectProblem(await ingest.client.send({ path: path + end }), 503, 'unavailable');
     }
     expectProblem(await notLoaded.ingest.client.send({ path }), 503, 'unavailable');
+  });
+
+  it('503 while Redis is nearly full, and keeps nothing; before that, only for new automations', async () => {
+    const start = (of: string): Promise<Answer> =>
+      suite.ingest.client.send({ method: 'POST', path: `/ping/${pingKey}/${of}/start`, headers: noToken });
+    const keys = async (): Promise<number> => ((await suite.redis.command('keys', '*:open-run:*')) as unknown[]).length;
+    /** Makes what Redis uses this share of its memory, and waits until ingest knows. */
+    const fill = async (share: number, detail: string): Promise<void> => {
+      const { used } = await suite.redis.memory();
+      await suite.redis.command('config', 'set', 'maxmemory', String(Math.round(used / share)));
+      await until('ingest refuses new automations', async () => (await start(randomUUID())).body.includes(detail));
+    };
+    await pinged('/start');
+    try {
+      await fill(0.7, 'no room for new runs of pings');
+      expectProblem(await start(randomUUID()), 503, 'unavailable');
+      await pinged('/start');
+      await fill(0.8, 'cannot be stored safely');
+      const before = await keys();
+      expectProblem(await start(randomUUID()), 503, 'unavailable');
+      expect((await start(automation)).status).to.equal(503);
+      expect(await keys()).to.equal(before);
+    } finally {
+      await suite.redis.command('config', 'set', 'maxmemory', '0');
+    }
+    await until('ingest admits all events again', async () => (await start(randomUUID())).status === 200);
+  });
+
+  it('429 for one more automation with a run than an organization may have', async () => {
+    const others = `for i = 1, 10000 do redis.call('ZADD', KEYS[1], ARGV[1], i) end`;
+    const set = `{runledger}:events:automations-with-run:${hashedName('acme')}`;
+    const expiringAt = (at: number) => suite.redis.command('eval', others, '1', set, String(at));
+    await expiringAt(Date.now() + 60_000);
+    expectProblem(await ping('/start'), 429, 'too-many-requests');
+    await pinged();
+    await expiringAt(1);
+    await pinged('/start');
   });
 
   it('shares its time between all replies of Redis that it needs', async () => {
