@@ -18,6 +18,8 @@ export interface Declaration {
   links: AutomationLink[];
   /** Null without expectations. */
   expect: DeclaredExpectation | null;
+  /** Labels of its alerts in Alertmanager, which choose who is told. */
+  alert_labels: Record<string, string>;
   suspend: boolean;
   /** Starts are expected from this time on; without such a rule, when the declaration changed. */
   declared_at: string;
@@ -56,6 +58,7 @@ function declarationOf(row: Selectable<AutomationsTable>): Declaration {
     tags: row.tags,
     links: row.links as AutomationLink[],
     expect: row.expect as DeclaredExpectation | null,
+    alert_labels: row.alert_labels as Declaration['alert_labels'],
     suspend: row.suspend,
     declared_at: new Date((row.rules as Rules).starts?.since ?? row.declared_at).toISOString(),
     note: row.note,

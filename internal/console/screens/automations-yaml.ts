@@ -28,6 +28,7 @@ function resourceOf({
   tags,
   links,
   expect,
+  alert_labels,
   suspend,
 }: Declaration): object {
   const isOfConsole = namespace === consoleNamespace;
@@ -42,6 +43,7 @@ function resourceOf({
       ...(tags.length > 0 && { tags }),
       ...(links.length > 0 && { links }),
       ...(expect !== null && { expect }),
+      ...(Object.keys(alert_labels).length > 0 && { alertLabels: alert_labels }),
       ...(suspend && { suspend }),
     },
   };

@@ -95,6 +95,10 @@ describe('automations that owners declare in the console', () => {
     for (const text of ['kind: Automation', 'displayName: Nightly invoices', '- month-end', id]) {
       expect(yaml).to.include(text);
     }
+    // The form has no labels; the API has.
+    const labels = { alert_labels: JSON.stringify({ severity: 'page' }) };
+    await suite.database.db.updateTable('automations').set(labels).where('automation_id', '=', id).execute();
+    expect((await browser.get('/o/acme/automations.yaml')).body).to.include('alertLabels:\n    severity: page\n');
     await browser.post(`${list}/${id}/remove`);
     await tick();
     expect((await browser.get(`${list}/${id}`, html)).status).to.equal(404);

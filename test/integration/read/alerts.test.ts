@@ -131,6 +131,7 @@ describe('the declaration of an automation', () => {
       owner: 'billing',
       links: [{ title: 'Runbook', url: 'https://wiki.acme.example/invoices' }],
       expect: { every: '1h' },
+      alert_labels: { severity: 'page', team: 'billing' },
       suspend: false,
       tags: [],
       declared: true,

@@ -7,7 +7,7 @@ import type { Database } from '../../../internal/store/database.ts';
 export async function storeDeclarationOf(db: Database, example: unknown): Promise<void> {
   const [item] = (example as { items: (Automation & { declaration: Declaration })[] }).items;
   if (item === undefined) throw new Error('the example has an automation');
-  const { links, expect, verdicts, declared_at, evaluated_at, ...texts } = item.declaration;
+  const { links, expect, alert_labels, verdicts, declared_at, evaluated_at, ...texts } = item.declaration;
   await db
     .insertInto('automations')
     .values({
@@ -18,7 +18,7 @@ export async function storeDeclarationOf(db: Database, example: unknown): Promis
       generation: '1',
       links: JSON.stringify(links),
       expect: JSON.stringify(expect),
-      alert_labels: '{}',
+      alert_labels: JSON.stringify(alert_labels),
       declared_at: new Date(declared_at),
       evaluated_at: evaluated_at === null ? null : new Date(evaluated_at),
       verdict: JSON.stringify(verdicts),

@@ -32,6 +32,7 @@ function declared(automation: string, more: Partial<Declaration> = {}): Declarat
     tags: [],
     links: [],
     expect: null,
+    alert_labels: {},
     suspend: false,
     declared_at: '',
     note: null,
