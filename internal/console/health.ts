@@ -18,7 +18,7 @@ export interface Health extends AutomationRuns {
 export function healthOf({ automation, runs }: AutomationRuns): Health[] {
   const [last] = runs;
   if (last === undefined) return [];
-  const ended = runs.filter(({ state }) => state !== 'running');
+  const ended = runs.filter(({ state }) => state === 'succeeded' || state === 'failed');
   const firstSuccess = ended.findIndex(({ state }) => state === 'succeeded');
   const failuresInARow = firstSuccess === -1 ? ended.length : firstSuccess;
   const durations = runs.flatMap(({ duration_ms }) => duration_ms ?? []).sort((a, b) => a - b);

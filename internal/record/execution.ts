@@ -81,11 +81,15 @@ export const executionColumns = sql.raw(`${keyColumns}, ${otherColumns}`);
  * running execution can be lost.
  */
 export const shownColumns = (organization: string): Condition => sql`
-  ${sql.raw([keyColumns, otherColumns].join(', ').replace(/\bstate\b, /, ''))},
+  ${sql.raw([keyColumns, otherColumns].join(', ').replace(/\bstate\b, /, ''))}, ${shownState(organization)} as state
+`;
+
+/** The state of rows `r` that readers see. */
+export const shownState = (organization: string): Condition => sql`
   case when state = 'running' and (
     select lost_at from running_executions l where l.organization = ${organization}
       and (l.automation_id, l.execution_id) = (r.automation_id, r.execution_id)
-  ) is not null then 'lost' else state end as state
+  ) is not null then 'lost' else state end
 `;
 
 /** The columns of {@link ExecutionKey}. */

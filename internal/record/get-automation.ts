@@ -2,7 +2,7 @@ import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import type { AutomationDetail, SeriesPoint, SeriesStep } from './automation.ts';
 import { time } from './conditions.ts';
-import { executionColumns, executionOf, type ExecutionRow } from './execution.ts';
+import { executionOf, shownColumns, type ExecutionRow } from './execution.ts';
 import type { Window } from './filters.ts';
 import { readAs, type Reading } from './read-as.ts';
 import { countsOf, figuresOf, timesOf, windowFigures, type FiguresRow } from './window-figures.ts';
@@ -54,7 +54,7 @@ async function isDeclared(trx: Reading, organization: string, automationId: stri
 
 async function readLast(trx: Reading, organization: string, automationId: string): Promise<ExecutionRow[]> {
   const { rows } = await sql<ExecutionRow>`
-    select ${executionColumns} from executions
+    select ${shownColumns(organization)} from executions as r
     where organization = ${organization} and automation_id = ${automationId}::uuid
     order by first_event_at desc, execution_id desc limit ${sql.lit(lastExecutions)}
   `.execute(trx);

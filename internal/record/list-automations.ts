@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from '../store/sql.ts';
 import type { Automation, AutomationPosition } from './automation.ts';
 import { automationsOf, type Part } from './automations-of.ts';
 import { all, when, type Condition } from './conditions.ts';
-import { executionColumns, executionOf, type ExecutionRow } from './execution.ts';
+import { executionOf, shownColumns, type ExecutionRow } from './execution.ts';
 import type { Window } from './filters.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
@@ -68,7 +68,8 @@ function automationsWithFigures(
     )
     select page.*, last.*, (select count(*)::integer from listed) as listed from page
     left join lateral (
-      select ${executionColumns} from executions where organization = ${organization} and automation_id = page.id
+      select ${shownColumns(organization)} from executions as r
+      where organization = ${organization} and automation_id = page.id
       order by first_event_at desc, execution_id desc limit 1
     ) as last on true
     order by page.number

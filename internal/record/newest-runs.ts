@@ -1,8 +1,9 @@
-import type { ExecutionState } from '../event/outcome/execution-state.ts';
+import type { ShownState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { automationsOf } from './automations-of.ts';
 import { duration } from './duration.ts';
+import { shownState } from './execution.ts';
 import { readAs } from './read-as.ts';
 
 /** Most automations read: those with the smallest ids. */
@@ -16,7 +17,7 @@ export interface AutomationRuns {
 
 export interface Run {
   execution_id: string;
-  state: ExecutionState;
+  state: ShownState;
   first_event_at: string;
   /** In ms, as `durationOf` says. */
   duration_ms: number | null;
@@ -25,7 +26,7 @@ export interface Run {
 interface RunsRow {
   automation_id: string;
   ids: string[];
-  states: ExecutionState[];
+  states: ShownState[];
   begins: Date[];
   durations: (number | null)[];
 }
@@ -51,7 +52,8 @@ export function newestRuns(
         select array_agg(execution_id) as ids, array_agg(state) as states, array_agg(first_event_at) as begins,
           array_agg(${duration}) as durations
         from (
-          select execution_id, state, first_event_at, started_at, ended_at from executions
+          select execution_id, ${shownState(organization)} as state, first_event_at, started_at, ended_at
+          from executions as r
           where organization = ${organization} and automation_id = automations.automation_id
           order by first_event_at desc limit ${count}
         ) as runs

@@ -3,7 +3,7 @@ import { writtenBy } from '../store/erase/rewritten-events.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import { following } from './event-conditions.ts';
-import { executionColumns, executionOf, type Execution, type ExecutionRow } from './execution.ts';
+import { executionOf, shownColumns, type Execution, type ExecutionRow } from './execution.ts';
 import { fitting, type Fitting } from './page-bytes.ts';
 import { readAs, type Reading } from './read-as.ts';
 import { eventColumns, positionOfEvent, storedEventOf, type EventRow } from './stored-event.ts';
@@ -116,14 +116,14 @@ async function readBetween(
 async function readExecutions(trx: Reading, organization: string, events: EventRow[]): Promise<Execution[]> {
   if (events.length === 0) return [];
   const { rows } = await sql<ExecutionRow>`
-    select ${executionColumns}
+    select ${shownColumns(organization)}
     from (
       select distinct * from unnest(
         ${events.map((event) => event.automation_id)}::uuid[],
         ${events.map((event) => event.execution_id)}::text[]
       ) as changed (automation_id, execution_id)
     ) as changed
-    join executions using (automation_id, execution_id)
+    join executions as r using (automation_id, execution_id)
     where organization = ${organization}
   `.execute(trx);
   return rows.map(executionOf);

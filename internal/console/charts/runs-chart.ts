@@ -55,6 +55,6 @@ export function runsChart(
 function footOf(state: Execution['state'], at: number): Html | false {
   const y = height + 2 * foot;
   if (state === 'failed') return html`<path class="failed" d="M${at} ${y - 6}l6 6-6 6-6-6z" />`;
-  if (state === 'running') return html`<circle class="running open" cx="${at}" cy="${y}" r="4" />`;
+  if (state === 'running' || state === 'lost') return html`<circle class="${state} open" cx="${at}" cy="${y}" r="4" />`;
   return html`<circle class="succeeded" cx="${at}" cy="${y}" r="2.5" />`;
 }

@@ -1,21 +1,21 @@
 import { html, type Html } from '../../kit/html/html.ts';
-import type { ExecutionState } from '../../event/outcome/execution-state.ts';
+import type { ShownState } from '../../event/outcome/execution-state.ts';
 
 /** Runs of a strip, and the width of one: two units and a gap. */
 export const stripRuns = 60;
 const [pitch, height] = [3, 16];
 
 /** The height of a run by its state: a failure is tall, whatever its colour. */
-const lines: Readonly<Record<ExecutionState, number>> = { failed: 8, succeeded: 12, running: 14 };
+const lines: Readonly<Record<ShownState, number>> = { failed: 8, succeeded: 12, running: 14, lost: 14 };
 
 /**
  * The newest runs as a row of bars, newest on the right. `states`: newest first. Neighbours with
  * the same state are one dashed line, which keeps the markup of a strip small.
  */
-export function strip(states: readonly ExecutionState[]): Html {
+export function strip(states: readonly ShownState[]): Html {
   const shown = states.slice(0, stripRuns).toReversed();
   const left = (stripRuns - shown.length) * pitch;
-  const paths: Record<ExecutionState, string> = { failed: '', succeeded: '', running: '' };
+  const paths: Record<ShownState, string> = { failed: '', succeeded: '', running: '', lost: '' };
   for (let begin = 0; begin < shown.length;) {
     const state = shown[begin] ?? 'running';
     let end = begin + 1;

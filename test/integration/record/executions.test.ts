@@ -75,6 +75,13 @@ describe('lists of executions', () => {
     expect(await listed({ q: 'silent' })).to.deep.equal(['silent']);
     const { automationId } = anEvent();
     expect((await record.getExecution('acme', automationId, 'silent'))?.state).to.equal('lost');
+    const window = { from: new Date(noon - 60_000), to: new Date(noon + 60_000) };
+    const detail = await record.getAutomation('acme', automationId, { ...window, step: 'hour' });
+    expect(detail?.executions.map(({ state }) => state)).to.have.members(['lost', 'running']);
+    const page = await record.listAutomations('acme', window, { limit: 9 });
+    expect(page.items.map((one) => one.last_execution?.state)).to.deep.equal([detail?.last_execution?.state]);
+    const [runs] = await record.newestRuns('acme', 9);
+    expect(runs?.runs.map(({ state }) => state)).to.have.members(['lost', 'running']);
     await store({ kind: 'EVENT', executionId: 'silent', createdAt: noon + 120_000 });
     expect(await states()).to.deep.equal(['running running', 'silent running']);
   });
