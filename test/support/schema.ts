@@ -13,6 +13,9 @@ export const schemaFile = new URL('../../internal/store/schema.sql', import.meta
  */
 const noise = /^(--|SET |SELECT pg_catalog|\\)/;
 
+/** From Postgres 18 on, NOT NULL has a name, which the dump of a partition says. */
+const nameOfNotNull = / CONSTRAINT \w+(?= NOT NULL)/g;
+
 /** Migrates an empty database and dumps its schema, the same from any release of Postgres. */
 export async function dumpSchema(url: string): Promise<string> {
   const db = openDatabase(url);
@@ -30,6 +33,7 @@ export async function dumpSchema(url: string): Promise<string> {
   const lines = dump.stdout.split('\n').filter((line) => !noise.test(line));
   return `${lines
     .join('\n')
+    .replaceAll(nameOfNotNull, '')
     .replaceAll(/\n{2,}/g, '\n\n')
     .trim()}\n`;
 }
