@@ -21,6 +21,9 @@ const replicating = ['wal_level=logical', 'max_worker_processes=24', 'max_logica
   )
   .flatMap((setting) => ['-c', setting]);
 
+/** From Postgres 18 on, max_replication_slots no longer limits how many tables copy at once. */
+const replicatingFrom18 = ['-c', 'max_active_replication_origins=40'];
+
 /** Tests kill processes and not machines: written data survives without fsync. */
 const cheap = ['-c', 'fsync=off', '-c', 'max_connections=60', ...replicating, '-c', 'shared_buffers=64MB'];
 
@@ -85,7 +88,9 @@ export class PostgresServer {
   /** Resolves once it takes connections, recovered from whatever happened. */
   async startAgain(): Promise<void> {
     const args = ['-D', this.#folder, '-p', String(this.port), '-k', this.#folder, '-c', 'listen_addresses=127.0.0.1'];
-    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], { ...this.user });
+    const version = Number(await readFile(join(this.#folder, 'PG_VERSION'), 'utf8'));
+    const settings = [...cheap, ...(version < 18 ? [] : replicatingFrom18), ...this.#settings];
+    this.#child = new Child(await binary('postgres'), [...args, ...settings], { ...this.user });
     await this.#child.line(/database system is ready to accept (?:read-only )?connections/);
   }
 
