@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { DeclaredAutomation } from '../../../internal/controller/declarations/declarations.ts';
@@ -775,6 +776,35 @@ describe('a move of an organization', function () {
     await moveOrganization(options(), 'first');
     for (const { db } of [first, eu]) await seal(db);
     expect(await idsInLog(first.db)).to.have.members(idsOf([...all, ...waiting, ...more]));
+  });
+
+  it('needs no superuser from Postgres 16 on, only a password', async function () {
+    const server = await PostgresServer.start();
+    await using _server = { [Symbol.asyncDispose]: () => server.stop() };
+    const [settings] = await server.query(`select current_setting('hba_file') as hba_file,
+      current_setting('server_version_num')::integer < 160000 as is_older`);
+    if (settings?.['is_older'] === true) this.skip();
+    const local = '127.0.0.1/32';
+    await writeFile(
+      String(settings?.['hba_file']),
+      `host all postgres ${local} trust\nhost all all ${local} scram-sha-256\n`,
+    );
+    await server.query('select pg_reload_conf()');
+    await server.query(`create role mover login replication password 'secret' in role pg_create_subscription`);
+    const owned = async (name: string) => {
+      await server.query(`create database ${name} owner mover`);
+      const url = Object.assign(new URL(server.url(name)), { username: 'mover', password: 'secret' }).href;
+      await migrate(url);
+      return { name, url, db: openDatabase(url) };
+    };
+    const [first, eu] = [await owned('first'), await owned('eu')];
+    await using _first = first.db;
+    await using _eu = eu.db;
+    await recordEvents(first.db, [ofAcme(), ofAcme()], withLeaves);
+    const named = new Map([first, eu].map((database) => [database.name, database]));
+    await moveOrganization({ ...options(), databases: named }, 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(2);
+    expect(await slotsAndPublications(first.db)).to.deep.equal([]);
   });
 
   it('says in one sentence what a server does not allow', async () => {
