@@ -4,8 +4,8 @@ import type { AcceptedEvent } from '../event/event.ts';
  * The result of a job. `stored`: its events are in Postgres, as events or dead letters.
  * `abandoned`: given back because the process stops. `withdrawn`: given back because Postgres is
  * unavailable. `postponed`: given back because only the archive can say what was stored before, and
- * it does not answer. A set: nothing was stored, because these organizations have left the
- * database.
+ * it does not answer. A set: these organizations have left the database. Unless the result is
+ * `stored`, any part of the job may be stored, and is found as duplicates later.
  */
 export type StoreResult = 'stored' | 'abandoned' | 'withdrawn' | 'postponed' | ReadonlySet<string>;
 

@@ -8,7 +8,12 @@ export interface BatchLimits {
 export interface Portion {
   readonly count: number;
   readonly bytes: number;
+  /** Portions of one group get a batch of their own if they nearly fill it. Default: no group. */
+  readonly group?: string | undefined;
 }
+
+/** How full a group makes its own batch at least: many small batches would cost more. */
+const nearlyFull = 0.75;
 
 /** Portions that wait for a batch, in order of arrival. */
 export class BatchQueue<Waiting extends Portion> {
@@ -46,27 +51,55 @@ export class BatchQueue<Waiting extends Portion> {
     this.#bytes += portion.bytes;
   }
 
-  /** Takes as many portions as a batch may hold, at least one. */
+  /**
+   * Takes the oldest portions, as many as a batch may hold and at least one. If the group of the
+   * oldest portion nearly fills a batch, takes that group's only.
+   */
   takeBatch(): Waiting[] {
+    const group = this.#waiting[0]?.group;
+    const own = group === undefined ? [] : this.#first(this.#waiting.filter((portion) => portion.group === group));
+    return this.#isNearlyFull(own) ? this.#take(own) : this.#take(this.#first(this.#waiting));
+  }
+
+  takeAll(): Waiting[] {
+    return this.#take([...this.#waiting]);
+  }
+
+  /** The first ones that fit into a batch, at least one. */
+  #first(portions: readonly Waiting[]): Waiting[] {
     let [count, bytes] = [0, 0];
-    const tooMuch = this.#waiting.findIndex((portion, index) => {
+    const tooMuch = portions.findIndex((portion, index) => {
       count += portion.count;
       bytes += portion.bytes;
       return index > 0 && (count > this.#limits.batchEvents || bytes > this.#limits.batchBytes);
     });
-    return this.#take(tooMuch === -1 ? this.#waiting.length : tooMuch);
+    return portions.slice(0, tooMuch === -1 ? portions.length : tooMuch);
   }
 
-  takeAll(): Waiting[] {
-    return this.#take(this.#waiting.length);
+  #isNearlyFull(portions: readonly Waiting[]): boolean {
+    const { batchEvents, batchBytes } = this.#limits;
+    const [count, bytes] = sumOf(portions);
+    return count >= batchEvents * nearlyFull || bytes >= batchBytes * nearlyFull;
   }
 
-  #take(portions: number): Waiting[] {
-    const taken = this.#waiting.splice(0, portions);
-    for (const { count, bytes } of taken) {
-      this.#count -= count;
-      this.#bytes -= bytes;
-    }
-    return taken;
+  #take(portions: Waiting[]): Waiting[] {
+    const isPrefix = portions.at(-1) === this.#waiting[portions.length - 1];
+    const taken = new Set(isPrefix ? [] : portions);
+    this.#waiting = isPrefix
+      ? this.#waiting.slice(portions.length)
+      : this.#waiting.filter((portion) => !taken.has(portion));
+    const [count, bytes] = sumOf(portions);
+    this.#count -= count;
+    this.#bytes -= bytes;
+    return portions;
   }
+}
+
+function sumOf(portions: readonly Portion[]): [count: number, bytes: number] {
+  let [count, bytes] = [0, 0];
+  for (const portion of portions) {
+    count += portion.count;
+    bytes += portion.bytes;
+  }
+  return [count, bytes];
 }

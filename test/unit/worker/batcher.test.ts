@@ -157,6 +157,45 @@ describe('batcher', () => {
     expect(sizes()).to.deep.equal([5, 9, 1, 1, 2, 2, 1]);
   });
 
+  it('makes a statement of one organization where its events nearly fill one, oldest first', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { store, batches } = fakeStore({ record: () => (batches.length === 1 ? promise : Promise.resolve()) });
+    const { batcher } = createBatcher(store);
+    const first = batcher.add(some(1));
+    await until('the first statement', () => batches.length === 1);
+    const of = (organization: string, count: number) => some(count, { organization });
+    const jobs = [
+      [...of('acme', 40), ...of('globex', 40), ...of('initech', 5)],
+      of('initech', 20),
+      [...of('globex', 30), ...of('acme', 40)],
+    ];
+    const added = jobs.map((events) => batcher.add(events));
+    resolve();
+    expect(await Promise.all([first, ...added])).to.deep.equal(Array(4).fill('stored'));
+    const held = batches.slice(1).map((batch) => Object.entries(Object.groupBy(batch, (event) => event.organization)));
+    const counts = held.map((batch) => Object.fromEntries(batch.map(([name, events]) => [name, events?.length])));
+    expect(counts).to.deep.equal([{ acme: 80 }, { globex: 70, initech: 25 }]);
+  });
+
+  it('counts each event once, if one of the statements of a job fails once', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let failures = 0;
+    const { store, batches, sizes } = fakeStore({
+      record: async (events) => {
+        if (batches.length === 1) return promise;
+        if (events.some(isOfGlobex) && (failures += 1) === 1) throw new Error('terminated');
+      },
+    });
+    const { batcher, count } = createBatcher(store);
+    const first = batcher.add(some(1));
+    await until('the first statement', () => batches.length === 1);
+    const both = batcher.add([...some(80), ...some(80, { organization: 'globex' })]);
+    resolve();
+    expect(await Promise.all([first, both])).to.deep.equal(['stored', 'stored']);
+    expect(sizes()).to.deep.equal([1, 80, 80, 80]);
+    expect([await count('events_stored_total'), await count('events_duplicate_total')]).to.deep.equal([161, 0]);
+  });
+
   it('gives a job back unless all of its statements have succeeded', async () => {
     const { store, sizes } = fakeStore({
       record: (events) =>
