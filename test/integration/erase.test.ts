@@ -11,6 +11,7 @@ import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { runAdmin, type AdminRun } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
+import { freePort } from '../support/free-port.ts';
 import { logKey, macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
@@ -317,6 +318,11 @@ describe('erase', () => {
     expect(await erase(...execution)).to.deep.equal({ ...refused, stderr: `erase: ${left}\n` });
     await sql`update organization_databases set database = 'first'`.execute(db);
     expect((await erase(...execution)).stderr).to.match(/^Would erase 40 events/);
+    settings = { DATABASE_URLS: `eu=postgres://postgres@127.0.0.1:${await freePort()}/eu` };
+    const silent = 'the database eu does not say whether a move has left events of acme';
+    expect((await erase('--all', '--yes')).stderr).to.match(
+      new RegExp(`^erase: ${silent}\nCause: connect ECONNREFUSED`),
+    );
     await db.insertInto('moved_organizations').values({ organization: 'acme', target: 'eu', closed: true }).execute();
     expect(await erase('--all', '--yes')).to.deep.equal({
       ...refused,

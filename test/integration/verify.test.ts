@@ -349,7 +349,9 @@ describe('verify', () => {
       const { stdout, stderr } = await runAdmin(args, { env: { DATABASE_URL: first.url, ...urls } });
       return stdout + stderr;
     };
-    expect(await check({ DATABASE_URLS: `eu=${database.url}` })).to.match(/^Nothing was lost[^]*: 280 events of acme/);
+    const gone = `us=postgres://postgres@127.0.0.1:${await freePort()}/us`;
+    const urls = { DATABASE_URLS: `eu=${database.url} ${gone}` };
+    expect(await check(urls), 'us is not asked').to.match(/^Nothing was lost[^]*: 280 events of acme/);
     expect(await check({})).to.contain('acme is in the database eu, which DATABASE_URLS does not name\n');
   });
 

@@ -50,9 +50,15 @@ async function requireOpen(db: Database, organization: string): Promise<boolean>
   throw new Error(`${organization} moves to the database ${move.target}: wait for the end of the move`);
 }
 
-/** @throws if a move has left events in another database: an erasure would leave them there. */
+/**
+ * @throws if a move has left events in another database, or may have: an erasure would leave them
+ * there. A cancelled move is in no map, so each database must answer.
+ */
 async function requireClean(name: string, db: Database, organization: string): Promise<void> {
-  if (!(await hasEvents(db, organization))) return;
+  const has = await hasEvents(db, organization).catch((cause: unknown) => {
+    throw new Error(`the database ${name} does not say whether a move has left events of ${organization}`, { cause });
+  });
+  if (!has) return;
   const clean = `runledger-admin move --organization ${organization} --clean`;
   throw new Error(`the database ${name} has events of ${organization} from before a move: run \`${clean}\` first`);
 }
