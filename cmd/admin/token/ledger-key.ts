@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { logKeyManifest } from '../../../internal/cluster/tokens/manifest.ts';
+import { messageOf } from '../../../internal/kit/errors/message-of.ts';
 import {
   createSigningKey,
   forOrganization,
@@ -24,13 +25,15 @@ export const run: Run<typeof ledgerKey> = async (args, { stdin, print }) => {
     'one of --log-name, --public, --mac-key, --act-key, --secret and --public-key is required, and only one',
   );
   refuseIf(!secret && (namespace ?? name) !== undefined, '--namespace and --name need --secret');
-  if (logName !== undefined) return print(`${createSigningKey(logName)}\n`);
+  if (logName !== undefined) return print(`${readOrRefuse('', () => createSigningKey(logName))}\n`);
   if (publicKey !== undefined) {
     if (organization === undefined) throw new UsageError('--public-key needs --organization');
-    return print(`${verifierKeyText(forOrganization(readVerifierKey(publicKey), organization))}\n`);
+    const key = readOrRefuse('--public-key: ', () => readVerifierKey(publicKey));
+    return print(`${verifierKeyText(forOrganization(key, organization))}\n`);
   }
   const key = (await text(stdin)).trim();
-  const keys = readSigningKeys(key);
+  refuseIf(key === '', 'a key is read from standard input, and there is none');
+  const keys = readOrRefuse('standard input: ', () => readSigningKeys(key));
   const macKeys = keys.map(macKeyOf);
   const macKey = macKeys.map((one) => macKeyText(one)).join(' ');
   const actKey = macKeys.map((one) => macKeyText(actKeyOf(one), 'ACT')).join(' ');
@@ -38,3 +41,12 @@ export const run: Run<typeof ledgerKey> = async (args, { stdin, print }) => {
   if (isMac || isAct) return print(`${isMac ? macKey : actKey}\n`);
   print(keys.map((one) => `${verifierKeyText(one)}\n`).join(''));
 };
+
+/** @throws {UsageError} with what is wrong after the place of it. */
+function readOrRefuse<Key>(place: string, read: () => Key): Key {
+  try {
+    return read();
+  } catch (error) {
+    throw new UsageError(`${place}${messageOf(error)}`, { cause: error });
+  }
+}

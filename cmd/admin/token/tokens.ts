@@ -3,8 +3,8 @@ import { entriesOf } from '../../../internal/cluster/secret.ts';
 import { defaultLabelSelector } from '../../../internal/cluster/tokens/label-selector.ts';
 import { parseSecrets, readManifestFile } from '../../../internal/cluster/tokens/manifest-file.ts';
 import { createToken, scopeOf, secretManifest, tokenEntry } from '../../../internal/cluster/tokens/manifest.ts';
-import { explain } from '../../../internal/cluster/tokens/secret-refusal.ts';
-import { digestOf, fingerprintOf, readEntry } from '../../../internal/cluster/tokens/token-entry.ts';
+import { explain, refusalReasons } from '../../../internal/cluster/tokens/secret-refusal.ts';
+import { digestOf, faultOfToken, fingerprintOf, readEntry } from '../../../internal/cluster/tokens/token-entry.ts';
 import { tokenSetOf } from '../../../internal/cluster/tokens/token-set.ts';
 import { authenticateIn } from '../../../internal/cluster/tokens/token-source.ts';
 import { UsageError, type Context, type Run } from '../command.ts';
@@ -19,7 +19,7 @@ export const create: Run<typeof created> = async (given, { print }) => {
 };
 
 export const secret: Run<typeof tokenSecret> = async ({ organization, namespace, name, label }, { stdin, print }) => {
-  const token = await tokenOf(stdin);
+  const token = await newTokenOf(stdin);
   const labels = Object.fromEntries(
     label.map((one) => {
       const [key = '', value = organization] = one.split('=');
@@ -41,7 +41,7 @@ export const secret: Run<typeof tokenSecret> = async ({ organization, namespace,
 
 /** A patch merges into the Secret, so no other entry is lost. */
 export const rotate: Run<typeof rotateToken> = async (_args, { stdin, print }) => {
-  print(`${JSON.stringify({ stringData: tokenEntry(await tokenOf(stdin)) })}\n`);
+  print(`${JSON.stringify({ stringData: tokenEntry(await newTokenOf(stdin)) })}\n`);
 };
 
 export const revoke: Run<typeof revokeToken> = async ({ fingerprint }, { stdin, print }) => {
@@ -76,5 +76,13 @@ export const verify: Run<typeof verifyToken> = async ({ manifest, label }, { std
 async function tokenOf(stdin: Context['stdin']): Promise<string> {
   const token = (await text(stdin)).trim();
   if (token === '') throw new UsageError('a token is read from standard input, and there is none');
+  return token;
+}
+
+/** A token that ingest accepts: once it is a digest, nobody can check it any more. */
+async function newTokenOf(stdin: Context['stdin']): Promise<string> {
+  const token = await tokenOf(stdin);
+  const fault = faultOfToken(token);
+  if (fault !== undefined) throw new UsageError(refusalReasons[fault]);
   return token;
 }

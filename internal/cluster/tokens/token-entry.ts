@@ -49,12 +49,16 @@ export function readEntry(entry: string, text: string | undefined): EntryResult 
 
 type Digested = { readonly digest: string } | SecretRefusalReason;
 
-function readToken(token: string): Digested {
+/** Why Runledger accepts no such token; undefined for one that it accepts. */
+export function faultOfToken(token: string): 'empty' | 'too-short' | 'too-long' | 'not-ascii' | undefined {
   if (token === '') return 'empty';
   if (token.length < minimumTokenLength) return 'too-short';
   if (token.length > maximumTokenLength) return 'too-long';
-  if (!/^[\x20-\x7e]+$/.test(token)) return 'not-ascii';
-  return { digest: digestOf(token) };
+  return /^[\x20-\x7e]+$/.test(token) ? undefined : 'not-ascii';
+}
+
+function readToken(token: string): Digested {
+  return faultOfToken(token) ?? { digest: digestOf(token) };
 }
 
 /** The digest of the empty text would admit requests without a token. */

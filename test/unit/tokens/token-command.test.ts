@@ -65,9 +65,9 @@ describe('runledger-admin token', () => {
     const named = await token(['ledger-key', '--log-name', 'log.example.org', '--name', 'x']);
     expect(named.stderr).to.contain('--namespace and --name need --secret');
     expect((await token(['ledger-key'])).code).to.equal(2);
-    expect((await token(['ledger-key', '--log-name', 'a b'])).stderr).to.match(
-      /^token ledger-key: the name of a log must be one word/,
-    );
+    const misnamed = await token(['ledger-key', '--log-name', 'a b']);
+    expect(misnamed.stderr).to.match(/^token ledger-key: the name of a log must be one word/);
+    expect(misnamed.code).to.equal(2);
   });
 
   for (const [scope, flag, prefix, suffix] of [
@@ -152,8 +152,49 @@ describe('runledger-admin token', () => {
     }
   });
 
+  for (const [about, input, fault] of [
+    ['short', 'a'.repeat(15), 'the token is shorter than 16 characters'],
+    ['long', 'a'.repeat(4097), 'the token is longer than 4096 characters'],
+    ['of two lines', `${'a'.repeat(16)}\n${'b'.repeat(16)}\n`, 'the token has characters that a request header cannot'],
+    ['of other letters', 'ä'.repeat(16), 'the token has characters that a request header cannot have'],
+  ] as const) {
+    it(`makes no digest of a token that ingest would refuse in clear text: one that is ${about}`, async () => {
+      for (const args of [['secret', '--organization', 'acme'], ['rotate']]) {
+        const { code, stdout, stderr } = await token(args, input);
+        expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 2, stdout: '' });
+        expect(stderr).to.contain(`token ${args[0]}: ${fault}`);
+      }
+    });
+  }
+
+  it('accepts a token of 16 to 4,096 printable characters', async () => {
+    for (const input of ['a'.repeat(16), '~ '.repeat(2047) + '~~']) {
+      expect(await token(['secret', '--organization', 'acme'], `${input}\n`)).to.include({ code: 0, stderr: '' });
+    }
+  });
+
+  it('derives nothing from an empty or damaged key of the log, and does not repeat it', async () => {
+    const key = (await token(['ledger-key', '--log-name', 'log.example.org'])).stdout.trim();
+    const publicKey = (await token(['ledger-key', '--public'], key)).stdout.trim();
+    for (const [input, fault] of [
+      ['', 'a key is read from standard input, and there is none'],
+      ['secret', 'standard input: is no key that `token ledger-key` made'],
+      [publicKey, 'standard input: is no key that `token ledger-key` made'],
+      [key.replace('log.', 'lag.'), 'standard input: is damaged: its id does not match it'],
+    ] as const) {
+      for (const option of ['--public', '--mac-key', '--act-key', '--secret']) {
+        const { code, stdout, stderr } = await token(['ledger-key', option], input);
+        expect({ code, stdout }, option).to.deep.equal({ code: 2, stdout: '' });
+        expect(stderr).to.contain(`token ledger-key: ${fault}\n`);
+      }
+    }
+    const others = await token(['ledger-key', '--public-key', key, '--organization', 'acme']);
+    expect(others).to.include({ code: 2, stdout: '' });
+    expect(others.stderr).to.contain('--public-key: is no public key of a log').and.not.contain(key);
+  });
+
   it('prints one line and no result when it cannot do it', async () => {
-    expect(await token(['secret', '--organization', 'a b'], 'some token')).to.include({ code: 1, stdout: '' });
+    expect(await token(['secret', '--organization', 'a b'], 'some longer token')).to.include({ code: 1, stdout: '' });
     const { code, stderr } = await token(['verify', '--manifest', join(folder, 'missing.yaml')], 'some token');
     expect(code).to.equal(2);
     expect(stderr).to.match(/^token verify: ENOENT.*missing\.yaml'\n$/);
