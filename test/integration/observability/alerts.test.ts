@@ -62,7 +62,7 @@ describe('alerts', () => {
   );
   /** An alert on what no installation shows needs a world for each. */
   const needsOwnWorld = (name: string): boolean =>
-    alerts.some(({ alert, expr }) => alert === name && expr.includes('absent('));
+    alerts.some(({ alert, expr }) => alert === name && expr.includes('absent_over_time('));
   let complaintIn: (scenario: Scenario) => string;
   before(async function () {
     this.timeout(120_000);

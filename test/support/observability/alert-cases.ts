@@ -46,6 +46,17 @@ const sealed = ofWorker('log_sealed_events_total');
 /** Workers store nothing and report no progress. */
 const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
 
+/** Worlds in which the only installation, or one of two, loses a series after half an hour. */
+const gone = (series: string): Record<string, Differences> => ({
+  'the only installation': { [series]: '1x30 _x119' },
+  'one of two installations': { [series]: '1x30 _x119', [series.replace('"rl"', '"other"')]: steady(0) },
+});
+/** Another pod shows the series from then on. */
+const replaced = (series: string): Differences => ({
+  [series]: '0x30 _x119',
+  [series.replace('pod="', 'pod="next-')]: '_x30 0x119',
+});
+
 export const alertCases: Record<string, AlertCase> = {
   ...workerAlertCases,
   RunledgerAvailabilityBudgetBurning: {
@@ -61,6 +72,8 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerIngestMissing: {
     fires: { [ofIngest('redis_reachable')]: undefined },
     nearly: { [ofIngest('redis_reachable')]: steady(0) },
+    alsoFires: gone(ofIngest('redis_reachable')),
+    alsoNearly: { 'another pod took over': replaced(ofIngest('redis_reachable')) },
   },
   RunledgerFreshnessBudgetBurning: {
     fires: { [late]: growing(480) },
@@ -79,6 +92,8 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerWorkerMissing: {
     fires: { [ofWorker('store_retrying')]: undefined },
     nearly: { [ofWorker('store_retrying')]: `0x117 _x2 0x30` },
+    alsoFires: gone(ofWorker('store_retrying')),
+    alsoNearly: { 'another pod took over': replaced(ofWorker('store_retrying')) },
   },
   RunledgerPostgresUnavailable: {
     fires: { [ofWorker('store_retrying')]: steady(1), ...noProgress, [oldestJob]: clock() },
