@@ -95,7 +95,7 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
   ],
   [
     'asks of a worker that moves events the durability that ingest asks for',
-    ['config.redisAcks=1'],
+    ['redis.enabled=false', 'externalRedis.host=redis', 'config.redisAcks=1'],
     'worker',
     { REDIS_ACKS: '1', REQUIRE_DURABLE_REDIS: 'true' },
   ],

@@ -49,6 +49,11 @@ const rejections: Record<string, string> = {
   'controller.serviceAccount.create=false':
     'controller.serviceAccount.create=false needs an existing account: name it in controller.serviceAccount.name.',
   'controller.extraEnv[0].name=DATABASE_URL': 'controller.extraEnv sets DATABASE_URL, which the pod already has',
+  // The pod has the file of a Secret in place of the variable.
+  'ingest.extraEnv[0].name=REDIS_PASSWORD_FILE': 'ingest.extraEnv sets REDIS_PASSWORD_FILE, which the pod already has',
+  'worker.extraEnv[0].name=PGPASSWORD_FILE': 'worker.extraEnv sets PGPASSWORD_FILE, which the pod already has',
+  'postgresql.enabled=false externalPostgresql.urlFile=/vault/url worker.extraEnv[0].name=DATABASE_URL':
+    'worker.extraEnv sets DATABASE_URL, which the pod already has',
   'controller.namespaces={a} controller.channelSecrets[0].namespace=b controller.channelSecrets[0].name=keys':
     'controller.channelSecrets names the namespace b, which is not in controller.namespaces: add it there.',
   'redis.enabled=false':
@@ -74,6 +79,18 @@ const rejections: Record<string, string> = {
   'redis.enabled=false externalRedis.drainedShards={redis://a\\,b}': '/externalRedis/drainedShards',
   'redis.enabled=false externalRedis.host=redis externalRedis.sentinelSecret.name=sentinels':
     'externalRedis.sentinelSecret would be ignored without externalRedis.sentinels: set both.',
+  'redis.enabled=false externalRedis.urlSecret.name=redis externalRedis.credentialsSecret.name=password':
+    'externalRedis.credentialsSecret.name would be ignored without any of url, host, shards: set externalRedis.host, or leave it empty.',
+  'redis.enabled=false externalRedis.urlFile=/vault/redis externalRedis.username=app externalRedis.credentialsSecret.name=a':
+    'externalRedis.username and externalRedis.credentialsSecret.name would be ignored without any of url, host, shards',
+  'postgresql.enabled=false externalPostgresql.url=postgres://db/runledger externalPostgresql.credentialsSecret.name=pg':
+    'externalPostgresql.credentialsSecret.name would be ignored without a host: set externalPostgresql.host, or leave it empty.',
+  'postgresql.enabled=false externalPostgresql.urlSecret.name=db externalPostgresql.username=app':
+    'externalPostgresql.username would be ignored without a host: set externalPostgresql.host',
+  'postgresql.enabled=false externalPostgresql.urlFile=/vault/pg externalPostgresql.credentialsSecret.name=pg':
+    'externalPostgresql.credentialsSecret.name would be ignored without a host: set externalPostgresql.host',
+  'config.redisAcks=1':
+    'config.redisAcks=1 would let ingest answer 503 forever, since the bundled Redis has no replica: set it to 0,',
   'redis.enabled=false externalRedis.urlSecret.name=redis worker.keda.enabled=true':
     'KEDA accepts no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or set externalRedis.host in place of the URL.',
   'ingest.autoscaling.enabled=true ingest.autoscaling.minReplicas=20':
@@ -101,6 +118,10 @@ const rejections: Record<string, string> = {
   'ingest.replicas=3': "additional properties 'replicas' not allowed",
   'ingress.enabled=true ingress.hosts={a.example.com} console.ingress.enabled=true console.ingress.hosts={a.example.com}':
     'a.example.com cannot lead to both ingest and the console: give the console a host of its own',
+  'ingress.enabled=true ingress.hosts={a.example.com} console.publicUrl=https://a.example.com/':
+    'a.example.com cannot lead to both ingest and the console',
+  'publicUrl=https://A.example.com/ console.publicUrl=https://a.example.com':
+    'a.example.com cannot lead to both ingest and the console',
   'archive.url=s3://record config.retentionDays=1': 'config.retentionDays=1 would drop each day before archive.url can',
   'config.hotDays=7': 'config.hotDays needs archive.url',
   'archive.url=s3://record config.hotDays=1': 'config.hotDays must be 2 at least',

@@ -6,9 +6,12 @@
 {{- if .Values.console.enabled -}}{{- include "runledger.validate.hosts" . -}}{{- end -}}
 {{- include "runledger.validate.gateway" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
+{{- include "runledger.validate.needsHost" (dict "external" .Values.externalRedis "externalKey" "externalRedis" "serves" (list "url" "host" "shards")) -}}
+{{- include "runledger.validate.acks" . -}}
 {{- include "runledger.validate.sentinels" . -}}
 {{- include "runledger.validate.shards" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
+{{- include "runledger.validate.needsHost" (dict "external" .Values.externalPostgresql "externalKey" "externalPostgresql" "serves" (list "host")) -}}
 {{- include "runledger.validate.otherPostgresql" . -}}
 {{- include "runledger.validate.scaling" . -}}
 {{- if and .Values.archive.url (eq (int .Values.config.retentionDays) 1) -}}
@@ -76,7 +79,7 @@
 {{- $hosts := dict -}}
 {{- range $component := list "ingest" "console" -}}
   {{- $way := include "runledger.wayIn" (dict "root" $ "component" $component) | fromJson -}}
-  {{- $all := list (trimPrefix "https://" $way.publicUrl) -}}
+  {{- $all := list (trimPrefix "https://" $way.publicUrl | trimSuffix "/" | lower) -}}
   {{- if $way.ingress.enabled -}}{{- $all = concat $all $way.ingress.hosts -}}{{- end -}}
   {{- if $way.gateway.enabled -}}{{- $all = concat $all $way.gateway.hostnames -}}{{- end -}}
   {{- $_ := set $hosts $component (compact $all) -}}
@@ -137,6 +140,30 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- end -}}
 
+{{/*
+An address with a user name and a password in it, as a Secret or a file has it, takes no others.
+Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "serves" the ways that
+take them).
+*/}}
+{{- define "runledger.validate.needsHost" -}}
+{{- $ignored := list -}}
+{{- if .external.username -}}{{- $ignored = append $ignored (printf "%s.username" .externalKey) -}}{{- end -}}
+{{- if .external.credentialsSecret.name -}}{{- $ignored = append $ignored (printf "%s.credentialsSecret.name" .externalKey) -}}{{- end -}}
+{{- range .serves -}}
+  {{- if get $.external . -}}{{- $ignored = list -}}{{- end -}}
+{{- end -}}
+{{- if $ignored -}}
+  {{- fail (printf "%s would be ignored without %s: set %s.host, or leave it empty." (join " and " $ignored) (eq (len .serves) 1 | ternary "a host" (join ", " .serves | printf "any of %s")) .externalKey) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A 201 waits for replicas, of which the bundled Redis has none. */}}
+{{- define "runledger.validate.acks" -}}
+{{- if and .Values.redis.enabled .Values.config.redisAcks -}}
+  {{- fail (printf "config.redisAcks=%d would let ingest answer 503 forever, since the bundled Redis has no replica: set it to 0, or set redis.enabled=false and use your own Redis." (int .Values.config.redisAcks)) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Sentinels name the master of an external Redis. */}}
 {{- define "runledger.validate.sentinels" -}}
 {{- $external := .Values.externalRedis -}}
@@ -175,14 +202,7 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- $console := dict "root" . "component" "console" "values" .Values.console -}}
 {{- include "runledger.validate.wayIn" $console -}}
 {{- include "runledger.validate.oneWay" (dict "external" .Values.console.database "externalKey" "console.database" "name" "the console's Postgres") -}}
-{{- with .Values.console.database -}}
-  {{- $needsHost := list -}}
-  {{- if .username -}}{{- $needsHost = append $needsHost "console.database.username" -}}{{- end -}}
-  {{- if .credentialsSecret.name -}}{{- $needsHost = append $needsHost "console.database.credentialsSecret.name" -}}{{- end -}}
-  {{- if and $needsHost (not .host) -}}
-    {{- fail (printf "%s would be ignored without a host: set console.database.host, or leave it empty." (join " and " $needsHost)) -}}
-  {{- end -}}
-{{- end -}}
+{{- include "runledger.validate.needsHost" (dict "external" .Values.console.database "externalKey" "console.database" "serves" (list "host")) -}}
 {{- if and .Values.console.sessions.urlSecret.name (not (include "runledger.database.ways" .Values.console.database | fromYamlArray)) -}}
   {{- fail "console.sessions.urlSecret is for a console that reads a replica: set console.database, or leave it empty." -}}
 {{- end -}}
@@ -274,13 +294,17 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- end -}}
 
-{{/* The API server rejects a container that has a variable twice. */}}
+{{/*
+The API server rejects a container that has a variable twice, and a process one that is set with
+and without `_FILE`. The pod has those of Secrets with it.
+*/}}
 {{- define "runledger.validate.env" -}}
+{{- $own := list -}}
+{{- range .own | fromYamlArray -}}{{- $own = append $own (default "" .name | trimSuffix "_FILE") -}}{{- end -}}
 {{- $seen := list -}}
-{{- range .own | fromYamlArray -}}{{- $seen = append $seen .name -}}{{- end -}}
 {{- $setting := .setting -}}
 {{- range .extra -}}
-  {{- if has .name $seen -}}
+  {{- if or (has .name $seen) (has (trimSuffix "_FILE" .name) $own) -}}
     {{- fail (printf "%s sets %s, which the pod already has: remove it there and use the value of the chart." $setting .name) -}}
   {{- end -}}
   {{- $seen = append $seen .name -}}
