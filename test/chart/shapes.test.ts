@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { chart, helm, kubeVersion, shapes, template, valuesOf } from '../support/helm.ts';
+import { parseAllDocuments } from 'yaml';
+import { chart, helm, kubeVersion, optionalApis, shapes, template, valuesOf } from '../support/helm.ts';
 import { parseManifests, podsOf, secretFilesOf, type Container, type Manifest } from '../support/helm-manifests.ts';
 import { ownVersion } from '../support/version.ts';
 import { processOf, wireProcess } from '../support/wired-process.ts';
@@ -136,6 +137,126 @@ for (const shape of await shapes()) {
       }
     });
   });
+}
+
+/** Names that YAML reads as a number, as a boolean, and as a power of ten. */
+const [digits, boolean, power] = ['2024', 'on', '1e3'];
+
+const secret = { name: digits, key: boolean };
+const credentials = { name: power, usernameKey: digits, passwordKey: '0' };
+const pods = { runtimeClassName: digits, priorityClassName: boolean };
+const everywhere = {
+  nameOverride: digits,
+  commonLabels: { year: digits },
+  tokens: { namespace: '42', createNamespace: true },
+  demo: { enabled: true, organization: digits },
+  config: { ledgerKeySecret: '2026', hotDays: 7 },
+  ingest: { ...pods, serviceAccount: { name: digits }, autoscaling: { enabled: true } },
+  worker: { ...pods, serviceAccountName: boolean },
+  controller: {
+    ...pods,
+    namespaces: [digits],
+    channelSecrets: [{ namespace: digits, name: boolean }],
+    captureJobs: { enabled: true },
+    mail: { existingSecret: digits, from: 'runledger@example.com' },
+  },
+  archive: {
+    url: 's3://record',
+    region: digits,
+    serviceAccountName: power,
+    credentialsSecret: { name: digits, accessKeyIdKey: '0', secretAccessKeyKey: boolean },
+  },
+};
+const oidc = { issuer: 'https://login.example.com', clientId: digits, clientSecret: secret, organizations: { a: '1' } };
+
+/** Every optional feature with such names, in two installations: some exclude each other. */
+const featured: Record<string, object> = {
+  'the bundled servers, behind an Ingress': {
+    ...everywhere,
+    ingress: { enabled: true, className: digits, hosts: ['1.2'], tls: { secretName: digits, clusterIssuer: boolean } },
+    console: {
+      ...pods,
+      ingress: { enabled: true, className: boolean, hosts: ['1.3'], tls: { secretName: boolean, issuer: digits } },
+      autoscaling: { enabled: true },
+    },
+    caBundle: { configMap: digits, key: '0' },
+    redis: { auth: { existingSecret: digits }, runtimeClassName: digits, persistence: { storageClass: digits } },
+    postgresql: { auth: { existingSecret: boolean }, persistence: { storageClass: boolean } },
+    worker: { ...everywhere.worker, autoscaling: { enabled: true } },
+    metrics: {
+      serviceMonitor: { enabled: true, labels: { release: digits } },
+      prometheusRule: { enabled: true, labels: { release: digits } },
+      dashboards: { enabled: true },
+    },
+  },
+  'servers of your own, behind a Gateway': {
+    ...everywhere,
+    gateway: { enabled: true, hostnames: ['1.2'], create: { enabled: true, className: digits, tlsSecretName: power } },
+    console: {
+      ...pods,
+      gateway: { enabled: true, hostnames: ['1.3'], tlsSecretName: digits },
+      database: { host: digits, credentialsSecret: credentials },
+      sessions: { urlSecret: secret },
+      oidc,
+    },
+    caBundle: { secret: digits, key: '0' },
+    redis: { enabled: false },
+    externalRedis: {
+      host: digits,
+      sentinels: ['1:26379'],
+      drainedShards: [digits],
+      tls: true,
+      credentialsSecret: credentials,
+      sentinelSecret: { ...credentials, name: digits },
+    },
+    postgresql: { enabled: false },
+    externalPostgresql: { urlSecret: secret },
+    otherPostgresql: { eu: { urlSecret: secret, replicaUrlSecret: { name: boolean, key: digits } } },
+    worker: { ...everywhere.worker, keda: { enabled: true } },
+    metrics: { podMonitor: { enabled: true, labels: { release: digits } } },
+  },
+};
+
+describe('chart, names that YAML could read as another type', () => {
+  for (const [about, values] of Object.entries(featured)) {
+    for (const name of [digits, boolean, power]) {
+      it(`stay texts in a release and a namespace ${name} with ${about}`, async () => {
+        const set = Object.entries(values).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
+        const apis = optionalApis.flatMap((api) => ['--api-versions', api]);
+        const target = [name, chart, '--namespace', name, '--kube-version', kubeVersion];
+        const rendered = await helm(['template', ...target, ...apis, ...set]);
+        // As Helm and kubectl read it; in YAML 1.2 `on` is a text.
+        const documents = parseAllDocuments(rendered, { version: '1.1' });
+        const manifests = documents.flatMap((document) => ('errors' in document ? [document.toJS() as Manifest] : []));
+        const own = manifests.filter((one) => one !== null && one.kind !== 'CustomResourceDefinition');
+        expect(own).to.have.length.above(30);
+        const found = own.flatMap((one) => textsIn(one, `${one.kind} ${one.metadata.name}`));
+        expect(found.filter(([, value]) => typeof value !== 'string')).to.deep.equal([]);
+        const namespaces = found.filter(([path]) => path.endsWith('.metadata.namespace')).map(([, value]) => value);
+        expect([...new Set(namespaces)]).to.have.members([...new Set([name, '42', digits])]);
+        for (const { name: pod, spec } of podsOf(own)) {
+          const paths = containersOf(spec).flatMap((container) => secretFilesOf(container));
+          const volume = spec.volumes?.find((one) => one.name === 'secrets');
+          expect(mountedFiles(volume), pod).to.have.members([...new Set(paths)]);
+        }
+      });
+    }
+  }
+});
+
+/** What must be a text in an object: names, labels, annotations and variables, by their path. */
+function textsIn(value: unknown, path: string, isText = false): [path: string, value: unknown][] {
+  if (value === null || typeof value !== 'object') return isText ? [[path, value]] : [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const ofMap = /\.(labels|annotations|matchLabels|nodeSelector|data|metadata)$/.test(path) || isSelector(path);
+    const ofName = /^(name|namespace|key|path|address|host|hostname|\w+Name|\w+Class|resourceNames)$/.test(key);
+    return textsIn(inner, `${path}.${key}`, ofMap || ofName || /\.env\.\d+$|\.resourceNames$/.test(path));
+  });
+}
+
+/** The selector of a Service is a map of labels. */
+function isSelector(path: string): boolean {
+  return /^Service \S+\.spec\.selector$/.test(path);
 }
 
 /** The files of the volume with Secrets, below its folder. */

@@ -9,11 +9,11 @@ Takes (dict "root" $ "component" "ingest" "values" .Values.ingest).
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata:
-  name: {{ $name }}
-  namespace: {{ $.root.Release.Namespace }}
+  name: {{ $name | toYaml }}
+  namespace: {{ $.root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" (pick $ "root" "component") | nindent 2 }}
 spec:
-  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: {{ $name }} }
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: {{ $name | toYaml }} }
   minReplicas: {{ .minReplicas }}
   maxReplicas: {{ .maxReplicas }}
   metrics:
@@ -38,8 +38,8 @@ Takes (dict "root" $ "component" "ingest" "values" .Values.ingest).
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
-  name: {{ include "runledger.component.name" . }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ include "runledger.component.name" . | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 spec:
   maxUnavailable: {{ .values.podDisruptionBudget.maxUnavailable }}

@@ -12,7 +12,7 @@ volumeClaimTemplates:
     spec:
       accessModes: [ReadWriteOnce]
       {{- with .values.persistence.storageClass }}
-      storageClassName: {{ . }}
+      storageClassName: {{ . | toYaml }}
       {{- end }}
       resources: { requests: { storage: {{ .values.persistence.size }} } }
 {{- end }}
@@ -26,8 +26,8 @@ Takes (dict "root" $ "component" "redis" "name" … "port" 6379).
 apiVersion: v1
 kind: Service
 metadata:
-  name: {{ .name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ .name | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" . | nindent 2 }}
 spec:
   selector:
@@ -45,8 +45,8 @@ The password of a bundled server. Takes (dict "root" $ "component" "redis" "name
 apiVersion: v1
 kind: Secret
 metadata:
-  name: {{ .name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ .name | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- $annotations := .keep | ternary (dict "helm.sh/resource-policy" "keep") dict }}
   {{- include "runledger.meta" (dict "root" .root "component" .component "annotations" $annotations) | nindent 2 }}
 data:

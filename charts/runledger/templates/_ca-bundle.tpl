@@ -11,11 +11,12 @@ The volume of caBundle; nothing without a bundle. It holds the one key only: the
 authority may hold its private key too.
 */}}
 {{- define "runledger.caBundle.volume" -}}
-{{- $items := printf "items: [{ key: %s, path: %s }]" .Values.caBundle.key .Values.caBundle.key -}}
+{{- $key := toYaml .Values.caBundle.key -}}
+{{- $items := printf "items: [{ key: %s, path: %s }]" $key $key -}}
 {{- with .Values.caBundle.configMap -}}
-- { name: ca, configMap: { name: {{ . }}, {{ $items }} } }
+- { name: ca, configMap: { name: {{ . | toYaml }}, {{ $items }} } }
 {{- end -}}
 {{- with .Values.caBundle.secret -}}
-- { name: ca, secret: { secretName: {{ . }}, {{ $items }} } }
+- { name: ca, secret: { secretName: {{ . | toYaml }}, {{ $items }} } }
 {{- end -}}
 {{- end -}}

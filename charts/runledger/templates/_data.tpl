@@ -6,12 +6,12 @@ they could not hold every character.
 {{- $external := .Values.externalRedis -}}
 {{- if .Values.redis.enabled }}
 - name: REDIS_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ include "runledger.redis.secret" . }}, key: password } }
+  valueFrom: { secretKeyRef: { name: {{ include "runledger.redis.secret" . | toYaml }}, key: password } }
 - name: REDIS_URL
   value: redis://{{ include "runledger.redis.name" . }}:6379/0
 {{- else if $external.urlSecret.name }}
 - name: REDIS_URL
-  valueFrom: { secretKeyRef: { name: {{ $external.urlSecret.name }}, key: {{ $external.urlSecret.key }} } }
+  valueFrom: { secretKeyRef: { name: {{ $external.urlSecret.name | toYaml }}, key: {{ $external.urlSecret.key | toYaml }} } }
 {{- else if $external.urlFile }}
 - name: REDIS_URL_FILE
   value: {{ $external.urlFile | quote }}
@@ -59,7 +59,7 @@ Takes (dict "external" .Values.externalRedis "shards" a list as of runledger.red
 {{- define "runledger.redis.drained.env" -}}
 {{- with .Values.externalRedis.drainedShards }}
 - name: REDIS_DRAIN_URL
-  value: {{ include "runledger.redis.urls" (dict "external" $.Values.externalRedis "shards" .) }}
+  value: {{ include "runledger.redis.urls" (dict "external" $.Values.externalRedis "shards" .) | quote }}
 {{- end }}
 {{- end -}}
 
@@ -120,7 +120,7 @@ Takes (dict "variable" "DATABASE_URL" "external" .Values.externalPostgresql).
 {{- $external := .external -}}
 {{- if $external.urlSecret.name }}
 - name: {{ .variable }}
-  valueFrom: { secretKeyRef: { name: {{ $external.urlSecret.name }}, key: {{ $external.urlSecret.key }} } }
+  valueFrom: { secretKeyRef: { name: {{ $external.urlSecret.name | toYaml }}, key: {{ $external.urlSecret.key | toYaml }} } }
 {{- else if $external.urlFile }}
 - name: {{ .variable }}_FILE
   value: {{ $external.urlFile | quote }}
@@ -163,10 +163,10 @@ Takes (dict "username" variable "password" variable "secret" credentialsSecret).
 {{- if .secret.name }}
 {{- if .secret.usernameKey }}
 - name: {{ .username }}
-  valueFrom: { secretKeyRef: { name: {{ .secret.name }}, key: {{ .secret.usernameKey }} } }
+  valueFrom: { secretKeyRef: { name: {{ .secret.name | toYaml }}, key: {{ .secret.usernameKey | toYaml }} } }
 {{- end }}
 - name: {{ .password }}
-  valueFrom: { secretKeyRef: { name: {{ .secret.name }}, key: {{ .secret.passwordKey }} } }
+  valueFrom: { secretKeyRef: { name: {{ .secret.name | toYaml }}, key: {{ .secret.passwordKey | toYaml }} } }
 {{- end }}
 {{- end -}}
 

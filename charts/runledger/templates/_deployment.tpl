@@ -11,8 +11,8 @@ Takes (dict "root" $ "component" "ingest" "values" .Values.ingest "scaled" … "
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  name: {{ $name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ $name | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 spec:
   {{- if not (or (dig "autoscaling" "enabled" false $values) .scaled) }}
@@ -39,7 +39,7 @@ spec:
       {{- end }}
     spec:
       {{- with include "runledger.serviceAccount.name" . }}
-      serviceAccountName: {{ . }}
+      serviceAccountName: {{ . | toYaml }}
       {{- end }}
       automountServiceAccountToken: {{ $hasAccount }}
       enableServiceLinks: false
@@ -87,7 +87,7 @@ spec:
         {{- with include "runledger.caBundle.volume" .root }}{{ . | nindent 8 }}{{- end }}
         {{- with include "runledger.secrets.volume" (dict "root" .root "programs" (empty .migration | ternary (list .component) (list .component "migrate"))) }}{{ . | nindent 8 }}{{- end }}
         {{- if include "runledger.podTls" . }}
-        - { name: tls, secret: { secretName: {{ include "runledger.tlsSecret" . }} } }
+        - { name: tls, secret: { secretName: {{ include "runledger.tlsSecret" . | toYaml }} } }
         {{- end }}
         {{- with $values.extraVolumes }}
         {{- toYaml . | nindent 8 }}

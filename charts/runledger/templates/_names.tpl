@@ -1,3 +1,7 @@
+{{/*
+Names, namespaces and labels may be digits or `on`, which YAML reads as a number or a boolean: each
+goes through toYaml, which quotes those.
+*/}}
 {{- define "runledger.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
@@ -18,8 +22,8 @@ most 40 characters, so that suffixes fit.
 
 {{/* The labels for selectors; they never change. Takes (dict "root" $ "component" "ingest"). */}}
 {{- define "runledger.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "runledger.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ include "runledger.name" .root | toYaml }}
+app.kubernetes.io/instance: {{ .root.Release.Name | toYaml }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 

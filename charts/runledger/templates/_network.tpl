@@ -12,8 +12,8 @@ Takes (dict "root" $ "component" … "name" … "ingress" YAML "egress" YAML).
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
-  name: {{ .name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ .name | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" . | nindent 2 }}
 spec:
   podSelector:

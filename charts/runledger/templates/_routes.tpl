@@ -1,10 +1,10 @@
 {{/* The annotations of cert-manager. Takes ingress.tls or gateway.create. */}}
 {{- define "runledger.issuerAnnotations" -}}
 {{- with .clusterIssuer }}
-cert-manager.io/cluster-issuer: {{ . }}
+cert-manager.io/cluster-issuer: {{ . | toYaml }}
 {{- end }}
 {{- with .issuer }}
-cert-manager.io/issuer: {{ . }}
+cert-manager.io/issuer: {{ . | toYaml }}
 {{- end }}
 {{- end -}}
 
@@ -35,15 +35,15 @@ haproxy-ingress.github.io/ssl-redirect: 'false'
 apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata:
-  name: {{ $way.name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ $way.name | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" (dict "root" .root "component" .component "annotations" $annotations) | nindent 2 }}
 spec:
   {{- with $way.ingress.className }}
-  ingressClassName: {{ . }}
+  ingressClassName: {{ . | toYaml }}
   {{- end }}
   tls:
-    - secretName: {{ $way.ingress.tls.secretName }}
+    - secretName: {{ $way.ingress.tls.secretName | toYaml }}
       hosts:
         {{- toYaml $way.ingress.hosts | nindent 8 }}
   rules:
@@ -56,7 +56,7 @@ spec:
             pathType: Prefix
             backend:
               service:
-                name: {{ include "runledger.service.name" $ }}
+                name: {{ include "runledger.service.name" $ | toYaml }}
                 port: { number: {{ $way.service.port }} }
     {{- end }}
 {{- end }}
@@ -79,7 +79,7 @@ that redirects. Takes (dict "root" $ "component" …).
             set:
               - { name: X-Forwarded-Proto, value: https }
       backendRefs:
-        - { name: {{ include "runledger.service.name" . }}, port: {{ $way.service.port }} }
+        - { name: {{ include "runledger.service.name" . | toYaml }}, port: {{ $way.service.port }} }
 {{- if $gateway.httpSectionName }}
 ---
 {{ include "runledger.httpRoute.head" (dict "root" .root "way" $way "name" (printf "%s-redirect" $way.name) "listener" $gateway.httpSectionName) }}
@@ -102,8 +102,8 @@ that redirects. Takes (dict "root" $ "component" …).
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata:
-  name: {{ .name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ .name | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" (dict "root" .root "component" .way.component "annotations" .way.gateway.annotations) | nindent 2 }}
 spec:
   parentRefs:

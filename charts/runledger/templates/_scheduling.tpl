@@ -4,10 +4,10 @@ Takes (dict "root" $ "values" .Values.ingest "component" "ingest").
 */}}
 {{- define "runledger.scheduling" -}}
 {{- with .values.runtimeClassName }}
-runtimeClassName: {{ . }}
+runtimeClassName: {{ . | toYaml }}
 {{- end }}
 {{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | toYaml }}
 {{- end }}
 {{- with .values.nodeSelector }}
 nodeSelector:

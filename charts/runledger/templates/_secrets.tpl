@@ -57,7 +57,7 @@ Takes (dict "root" $ "programs" (list "worker" "migrate")).
     sources:
       {{- range . }}
       {{- $parts := splitn "/" 2 . }}
-      - secret: { name: {{ $parts._0 }}, items: [{ key: {{ $parts._1 }}, path: {{ . }} }] }
+      - secret: { name: {{ $parts._0 | toYaml }}, items: [{ key: {{ $parts._1 | toYaml }}, path: {{ . }} }] }
       {{- end }}
 {{- end -}}
 {{- end -}}
@@ -71,10 +71,10 @@ Takes (dict "name" … "keys" (list …)).
   projected:
     sources:
       - secret:
-          name: {{ .name }}
+          name: {{ .name | toYaml }}
           items:
             {{- range .keys }}
-            - { key: {{ . }}, path: {{ $.name }}/{{ . }} }
+            - { key: {{ . | toYaml }}, path: {{ $.name }}/{{ . }} }
             {{- end }}
 {{- end -}}
 

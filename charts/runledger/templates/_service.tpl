@@ -6,13 +6,13 @@
 apiVersion: v1
 kind: Service
 metadata:
-  name: {{ $way.name }}
-  namespace: {{ $.root.Release.Namespace }}
+  name: {{ $way.name | toYaml }}
+  namespace: {{ $.root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" (dict "root" $.root "component" $.component "annotations" .annotations) | nindent 2 }}
 spec:
   type: {{ .type }}
   {{- with .loadBalancerClass }}
-  loadBalancerClass: {{ . }}
+  loadBalancerClass: {{ . | toYaml }}
   {{- end }}
   {{- with .loadBalancerSourceRanges }}
   loadBalancerSourceRanges:
@@ -51,8 +51,8 @@ Takes (dict "root" $ "component" …).
 apiVersion: v1
 kind: Secret
 metadata:
-  name: {{ $name }}
-  namespace: {{ $namespace }}
+  name: {{ $name | toYaml }}
+  namespace: {{ $namespace | toYaml }}
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 type: kubernetes.io/tls
 data:
@@ -70,8 +70,8 @@ Takes (dict "root" $ "component" … "values" …).
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: {{ include "runledger.serviceAccount.name" . }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ include "runledger.serviceAccount.name" . | toYaml }}
+  namespace: {{ .root.Release.Namespace | toYaml }}
   {{- include "runledger.meta" (dict "root" .root "component" .component "annotations" .values.serviceAccount.annotations) | nindent 2 }}
 automountServiceAccountToken: false
 {{- end }}

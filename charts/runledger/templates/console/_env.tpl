@@ -22,7 +22,7 @@
 {{- with .Values.console.sessions }}
 {{- if .urlSecret.name }}
 - name: DATABASE_URL
-  valueFrom: { secretKeyRef: { name: {{ .urlSecret.name }}, key: {{ .urlSecret.key }} } }
+  valueFrom: { secretKeyRef: { name: {{ .urlSecret.name | toYaml }}, key: {{ .urlSecret.key | toYaml }} } }
 {{- end }}
 - { name: SESSION_IDLE_MINUTES, value: {{ int .idleMinutes | quote }} }
 - { name: SESSION_HOURS, value: {{ int .hours | quote }} }
@@ -34,7 +34,7 @@
 {{- with .Values.console.oidc }}
 {{- if and .issuer .clientSecret.name }}
 - name: OIDC_CLIENT_SECRET
-  valueFrom: { secretKeyRef: { name: {{ .clientSecret.name }}, key: {{ .clientSecret.key }} } }
+  valueFrom: { secretKeyRef: { name: {{ .clientSecret.name | toYaml }}, key: {{ .clientSecret.key | toYaml }} } }
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -73,6 +73,6 @@ namespace, and checks the owners' logins itself.
 {{- define "runledger.acts.env" -}}
 {{- with .Values.config.ledgerKeySecret }}
 - name: LEDGER_MAC_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: ledger-act-key } }
+  valueFrom: { secretKeyRef: { name: {{ . | toYaml }}, key: ledger-act-key } }
 {{- end }}
 {{- end -}}

@@ -30,7 +30,7 @@
 {{- with .mail }}
 {{- if .existingSecret }}
 - name: SMTP_URL
-  valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: url } }
+  valueFrom: { secretKeyRef: { name: {{ .existingSecret | toYaml }}, key: url } }
 - name: SMTP_FROM
   value: {{ .from | quote }}
 {{- end }}

@@ -28,9 +28,9 @@ Takes (dict "root" $ "name" … "namespace" … "rules" YAML); without a namespa
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}
 metadata:
-  name: {{ .name }}
+  name: {{ .name | toYaml }}
   {{- with .namespace }}
-  namespace: {{ . }}
+  namespace: {{ . | toYaml }}
   {{- end }}
   {{- include "runledger.meta" (dict "root" .root "component" "controller") | nindent 2 }}
 rules:
@@ -39,17 +39,17 @@ rules:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}Binding
 metadata:
-  name: {{ .name }}
+  name: {{ .name | toYaml }}
   {{- with .namespace }}
-  namespace: {{ . }}
+  namespace: {{ . | toYaml }}
   {{- end }}
   {{- include "runledger.meta" (dict "root" .root "component" "controller") | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ $kind }}
-  name: {{ .name }}
+  name: {{ .name | toYaml }}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "runledger.serviceAccount.name" (dict "root" .root "component" "controller" "values" .root.Values.controller) }}
-    namespace: {{ .root.Release.Namespace }}
+    name: {{ include "runledger.serviceAccount.name" (dict "root" .root "component" "controller" "values" .root.Values.controller) | toYaml }}
+    namespace: {{ .root.Release.Namespace | toYaml }}
 {{- end -}}

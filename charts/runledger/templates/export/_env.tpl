@@ -6,7 +6,7 @@
 {{- include "runledger.hotDays.env" . }}
 {{- with .Values.config.ledgerKeySecret }}
 - name: LEDGER_MAC_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: ledger-mac-key } }
+  valueFrom: { secretKeyRef: { name: {{ . | toYaml }}, key: ledger-mac-key } }
 {{- end }}
 {{- include "runledger.archive.env" . }}
 {{- end -}}

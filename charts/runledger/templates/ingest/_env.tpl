@@ -44,7 +44,7 @@
 
 {{/* The environment of a process that watches the organizations' Secrets. */}}
 {{- define "runledger.tokens.env" }}
-- { name: TOKENS_NAMESPACE, value: {{ include "runledger.tokens.namespace" . }} }
+- { name: TOKENS_NAMESPACE, value: {{ include "runledger.tokens.namespace" . | quote }} }
 - name: TOKENS_LABEL_SELECTOR
   value: {{ .Values.tokens.labelSelector | quote }}
 {{- end -}}

@@ -8,8 +8,8 @@ Event on a Secret that it rejects. Takes (dict "root" $ "component" "ingest" "va
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
-  name: {{ $name }}
-  namespace: {{ include "runledger.tokens.namespace" .root }}
+  name: {{ $name | toYaml }}
+  namespace: {{ include "runledger.tokens.namespace" .root | toYaml }}
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 rules:
   - apiGroups: ['']
@@ -22,15 +22,15 @@ rules:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
-  name: {{ $name }}
-  namespace: {{ include "runledger.tokens.namespace" .root }}
+  name: {{ $name | toYaml }}
+  namespace: {{ include "runledger.tokens.namespace" .root | toYaml }}
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: Role
-  name: {{ $name }}
+  name: {{ $name | toYaml }}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "runledger.serviceAccount.name" . }}
-    namespace: {{ .root.Release.Namespace }}
+    name: {{ include "runledger.serviceAccount.name" . | toYaml }}
+    namespace: {{ .root.Release.Namespace | toYaml }}
 {{- end -}}

@@ -7,7 +7,7 @@
 {{- include "runledger.durability.env" . }}
 {{- with .Values.config.ledgerKeySecret }}
 - name: LEDGER_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: ledger-key } }
+  valueFrom: { secretKeyRef: { name: {{ . | toYaml }}, key: ledger-key } }
 {{- end }}
 {{- with .Values.config.ledgerWitnesses }}
 - { name: LEDGER_WITNESSES, value: {{ join " " . | quote }} }
