@@ -82,6 +82,22 @@ describe('chart, archive', () => {
     });
   });
 
+  it('is at the port that its address implies', async () => {
+    const at = async (endpoint: string): Promise<number[]> => {
+      const manifests = await renderWith('archive.url=s3://record', `archive.endpoint=${endpoint}`);
+      return portsOf(manifests, 'runledger-export');
+    };
+    expect(await at('http://minio')).to.include(80);
+    expect(await at('http://minio/base/')).to.include(80);
+    expect(await at('http://[fd00::9]/')).to.include(80);
+    expect(await at('https://minio'))
+      .to.include(443)
+      .and.not.include(80);
+    expect(await at('http://minio:9000'))
+      .to.include(9000)
+      .and.not.include(80);
+  });
+
   it('is off without an address', async () => {
     const manifests = await renderWith();
     expect(manifests.map(({ kind }) => kind)).to.not.include('CronJob');

@@ -89,7 +89,7 @@ describe('chart, controller', () => {
       egress: { ports: { port: number }[]; to?: { ipBlock?: { except: string[] } }[] }[];
     };
     const ports = egress.map((rule) => rule.ports.map(({ port }) => port).join());
-    expect(ports).to.include.members(['9093,9094', '443']);
+    expect(ports).to.include.members(['9093,9094,443', '443']);
     const toInternet = egress.find(({ to }) => to?.some(({ ipBlock }) => ipBlock !== undefined));
     expect(toInternet?.to?.[0]?.ipBlock?.except).to.include('10.0.0.0/8');
   });

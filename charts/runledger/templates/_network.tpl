@@ -57,7 +57,8 @@ spec:
 {{- end -}}
 
 {{/*
-The ports of an external server: those in networkPolicy, and those in its address.
+The ports of an external server: those in networkPolicy, and those in its address, where http and
+https imply theirs.
 Takes (dict "ports" … "external" .Values.externalRedis).
 */}}
 {{- define "runledger.network.ports" -}}
@@ -70,6 +71,9 @@ Takes (dict "ports" … "external" .Values.externalRedis).
   {{- range regexFindAll ":[0-9]+([/,]|$)" . -1 -}}{{- $ports = append $ports (regexFind "[0-9]+" . | int) -}}{{- end -}}
 {{- end -}}
 {{- range regexFindAll ":[0-9]+([/?, ]|$)" .external.url -1 -}}{{- $ports = append $ports (regexFind "[0-9]+" . | int) -}}{{- end -}}
+{{- range regexFindAll "https?://[^/?, ]+" .external.url -1 -}}
+  {{- if not (regexMatch ":[0-9]+$" .) -}}{{- $ports = append $ports (hasPrefix "https:" . | ternary 443 80) -}}{{- end -}}
+{{- end -}}
 {{- uniq $ports | toYaml -}}
 {{- end -}}
 
