@@ -22,6 +22,9 @@ def reported(automation, execution=None):
     try:
         yield
     except BaseException as error:
+        # `sys.exit()` is how a program says that it has succeeded.
+        if isinstance(error, SystemExit) and error.code in (None, 0):
+            raise
         detail = traceback.format_exc()[-10_000:]
         report(automation, execution, "ERROR", error_id=type(error).__name__, error_description=detail)
         raise

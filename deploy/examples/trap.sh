@@ -22,6 +22,10 @@ finish() {
 
 report START
 trap finish EXIT
+# Not every shell runs that one when a signal ends it.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # The work.
 echo "Backing up"

@@ -90,6 +90,30 @@ describe('examples of jobs that report themselves', () => {
     });
   }
 
+  for (const [signal, code] of [
+    ['HUP', 129],
+    ['INT', 130],
+    ['TERM', 143],
+  ] as const) {
+    it(`trap.sh reports a run that SIG${signal} ends, and exits as a shell does`, async () => {
+      await executable(
+        'trap.sh',
+        (await text('trap.sh')).replace('echo "Backing up"', () => `kill -${signal} $$`),
+      );
+      expect(await outcomeOf([join(folder, 'trap.sh')], env)).to.include({ code, signal: null });
+      expect(await kinds()).to.equal('START ERROR END');
+      expect((await suite.stored())[1]).to.include({ errorId: String(code) });
+    });
+  }
+
+  for (const end of ['sys.exit()', 'sys.exit(0)']) {
+    it(`job.py reports a run that succeeds with ${end}`, async () => {
+      await executable('job.py', (await text('job.py')).replace('print("Backing up")', end));
+      expect(await outcomeOf([join(folder, 'job.py')], env)).to.include({ code: 0, stderr: '' });
+      expect(await kinds()).to.equal('START END');
+    });
+  }
+
   for (const name of ['job.py', 'job.mjs']) {
     it(`${name} does its work while Runledger does not answer, and says so`, async () => {
       const found = await outcomeOf([join(examples, name)], { ...env, RUNLEDGER_URL: 'https://127.0.0.1:1' });
