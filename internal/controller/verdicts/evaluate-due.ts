@@ -177,9 +177,10 @@ function evaluateOne(
   }
 }
 
-/** The time of the next evaluation: runs that start from now on may take too long. */
-function nextAt({ nextAt: known }: Evaluation, { maxDurationMs }: Expectation, watermark: number): number {
-  return Math.min(known, watermark + Math.min(longestMs, maxDurationMs ?? Infinity));
+/** The time of the next evaluation: runs that start from now on may overrun or fall silent. */
+function nextAt({ nextAt: known }: Evaluation, expectation: Expectation, watermark: number): number {
+  const { maxDurationMs = Infinity, lostAfterMs = Infinity } = expectation;
+  return Math.min(known, watermark + Math.min(longestMs, maxDurationMs, lostAfterMs));
 }
 
 /** Why an alert ends whose finding is gone. */

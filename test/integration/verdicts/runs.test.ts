@@ -43,6 +43,16 @@ describe('a tick with lost, scheduled or reused runs', () => {
     expect(await running()).to.deep.equal([]);
   });
 
+  it('raises the alert about a silent run on time if lostAfter is shorter than the pause between evaluations', async () => {
+    await declare(database.db, { automationId, expect: { lostAfter: '2m' }, declaredAt: at('00:00') });
+    await tickAt(database.db, when('01:00'));
+    await event('01:01', 'START');
+    expect(told((await tickAt(database.db, when('01:02'))).transitions)).to.deep.equal([]);
+    expect(told((await tickAt(database.db, when('01:03'))).transitions)).to.deep.equal(['opened lost a']);
+    expect((await alerts()).map(({ opened_at }) => opened_at)).to.deep.equal([new Date(at('01:03'))]);
+    await event('01:04', 'END');
+  });
+
   it('counts a captured Job for the time of its schedule, and one made by hand for none', async () => {
     await declare(database.db, { automationId, expect: { schedule: '0 * * * *' }, declaredAt: at('00:30') });
     const schedule = (executionId: string, time: string | null) =>
