@@ -124,9 +124,12 @@ function rangeOf(field: Field, part: string): number[] {
   }
   const [from = '', until, rest] = range.split('-');
   if (rest !== undefined) throw unreadable(field, part);
-  if (isStar(range)) return every(min, name === weekdayField.name ? 6 : max, step);
+  // A week ends on Saturday: 7 is a second name of Sunday, and no further day.
+  const end = name === weekdayField.name ? 6 : max;
+  if (isStar(range)) return every(min, end, step);
   const first = numberOf(field, from);
-  const last = until === undefined ? (stepText === undefined ? first : max) : numberOf(field, until);
+  const open = stepText === undefined ? first : Math.max(first, end);
+  const last = until === undefined ? open : numberOf(field, until);
   if (last < first) throw backwards(field, range);
   return every(first, last, step);
 }

@@ -118,6 +118,22 @@ describe('expected times', () => {
       to: '2026-02-15T00:00Z',
       times: ['2026-02-06T00:00Z', '2026-02-13T00:00Z'],
     },
+    {
+      title: 'a step of weekdays without an end runs up to Saturday, as in Kubernetes',
+      schedule: '0 9 * * 1/2',
+      zone: 'UTC',
+      from: '2026-11-22T00:00Z',
+      to: '2026-11-30T12:00Z',
+      times: ['2026-11-23T09:00Z', '2026-11-25T09:00Z', '2026-11-27T09:00Z', '2026-11-30T09:00Z'],
+    },
+    {
+      title: 'the weekday 7 is Sunday, alone, with a step and as the end of a range',
+      schedule: '0 9 * * 7,7/2,6-7',
+      zone: 'UTC',
+      from: '2026-11-22T00:00Z',
+      to: '2026-11-29T12:00Z',
+      times: ['2026-11-22T09:00Z', '2026-11-28T09:00Z', '2026-11-29T09:00Z'],
+    },
   ]) {
     it(title, () => {
       expect(expectedTimes(new Schedules().get(schedule, zone), from, to)).to.deep.equal(times);
