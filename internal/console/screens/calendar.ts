@@ -1,4 +1,5 @@
 import type { DeclaredExpectation } from '../../expectation/automation.ts';
+import { expectationOf } from '../../expectation/read-expectation.ts';
 import { Schedule } from '../../expectation/schedule.ts';
 import { Zone } from '../../expectation/zone.ts';
 import { html, type Html } from '../../kit/html/html.ts';
@@ -57,7 +58,7 @@ export function nextStart(expect: DeclaredExpectation | null, now: number): numb
   return new Schedule(expect.schedule, new Zone(expect.timeZone ?? 'UTC')).after(now);
 }
 
-/** All expected times or, if there are too many, only the unmet ones and the next one. */
+/** All expected times or, if there are too many, only the newest unmet ones and the next one. */
 function expectedTimes(
   expect: DeclaredExpectation | null,
   from: number,
@@ -66,11 +67,7 @@ function expectedTimes(
 ): ExpectedTime[] {
   if (expect?.schedule === undefined) return [];
   const schedule = new Schedule(expect.schedule, new Zone(expect.timeZone ?? 'UTC'));
-  const wrong = new Map<number, 'missing' | 'late'>();
-  for (const { kind, occurrence } of alerts) {
-    if (kind === 'missing' && !wrong.has(Date.parse(occurrence))) wrong.set(Date.parse(occurrence), kind);
-    if (kind === 'late') wrong.set(Date.parse(occurrence), kind);
-  }
+  const wrong = unmetTimes(schedule, expectationOf(expect).graceMs, { from, now, alerts });
   const times: ExpectedTime[] = [];
   for (let at = schedule.after(from); at !== undefined && at <= now + dayMs; at = schedule.after(at)) {
     if (times.length === mostTimes) {
@@ -81,4 +78,33 @@ function expectedTimes(
     times.push({ at, result: at > now ? 'next' : (wrong.get(at) ?? 'met') });
   }
   return times;
+}
+
+interface Judged {
+  from: number;
+  now: number;
+  /** The newest first. */
+  alerts: readonly Alert[];
+}
+
+/** An outage is one alert: its occurrence is the first missing time, and later ones count too. */
+function unmetTimes(
+  schedule: Schedule,
+  graceMs: number,
+  { from, now, alerts }: Judged,
+): Map<number, 'missing' | 'late'> {
+  const wrong = new Map<number, 'missing' | 'late'>();
+  for (const { kind, occurrence, resolved_at } of alerts) {
+    const first = Date.parse(occurrence);
+    if (kind === 'late') wrong.set(first, kind);
+    if (kind !== 'missing') continue;
+    if (!wrong.has(first)) wrong.set(first, kind);
+    const end = resolved_at === null ? now : Date.parse(resolved_at);
+    let at = schedule.upTo(end - graceMs);
+    while (at !== undefined && at > Math.max(first, from) && wrong.size < mostTimes) {
+      if (!wrong.has(at)) wrong.set(at, kind);
+      at = schedule.upTo(at - 1);
+    }
+  }
+  return wrong;
 }

@@ -47,6 +47,14 @@ describe('expectations in the console', () => {
     return { page, text: page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ') };
   };
 
+  /** The titles of the marks of expected times with this result. */
+  const marksOf = (page: string, wanted: 'met' | 'missing'): (string | undefined)[] =>
+    [...page.matchAll(/<g class="expected (\w+)" ?>\s*<title>(.*?)<\/title>/g)]
+      .filter(([, result]) => result === wanted)
+      .map(([, , title]) => title);
+
+  const midnightOf = (time: number): string => `${new Date(time).toISOString().slice(0, 10)} 00:00:00 UTC`;
+
   it('say on the overview which automation needs attention, and why', async () => {
     const { text } = await read('');
     expect(text).to.match(/Needs attention 1 of 1 automation /);
@@ -57,13 +65,35 @@ describe('expectations in the console', () => {
     const { page, text } = await read(`automations/${invoices}`);
     expect(text).to.include('starts at 0 0 * * * (UTC), at most 10 min late');
     expect(text).to.match(new RegExp(`Missing ${reason} since`));
-    const marks = [...page.matchAll(/<g class="expected (\w+)" ?>\s*<title>(.*?)<\/title>/g)];
-    const missing = `Expected, and missing: ${occurrence.slice(0, 10)} 00:00:00 UTC`;
-    expect(marks.filter(([, result]) => result === 'missing').map(([, , title]) => title)).to.deep.equal([missing]);
-    expect(marks.filter(([, result]) => result === 'met')).not.to.have.length(0);
+    // Today's time is missing too as soon as its grace has passed.
+    const until = now - 600_000;
+    const outage = [expected, expected + dayMs].filter((time) => time <= until);
+    expect(marksOf(page, 'missing')).to.deep.equal(outage.map((time) => `Expected, and missing: ${midnightOf(time)}`));
+    expect(marksOf(page, 'met')).not.to.have.length(0);
     expect(text)
       .to.include(receiver)
       .and.to.match(/Delivered .* acme-automations\/incidents missing/);
+  });
+
+  it('show each missing run of an outage that is one alert, up to the run that ended it', async () => {
+    const { db } = suite.database;
+    const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c22';
+    await declare(db, { automationId, name: 'outage', expect: { schedule: '0 0 * * *', grace: '10m' } });
+    await db
+      .updateTable('automations')
+      .set({ declared_at: new Date(now - 9 * dayMs) })
+      .where('automation_id', '=', automationId)
+      .execute();
+    const [first, ended] = [expected - 5 * dayMs, expected - 2 * dayMs];
+    const alert = { automationId, occurrence: new Date(first).toISOString(), openedAt: first + 600_000 };
+    await storeAlert(db, transition('resolved', { ...alert, resolvedAt: ended + 60_000 }));
+    const { page } = await read(`automations/${automationId}`);
+    expect(marksOf(page, 'missing')).to.deep.equal(
+      [first, first + dayMs, first + 2 * dayMs].map((time) => `Expected, and missing: ${midnightOf(time)}`),
+    );
+    expect(marksOf(page, 'met')).to.include(`Expected: ${midnightOf(ended)}`);
+    await db.deleteFrom('alerts').where('automation_id', '=', automationId).execute();
+    await db.deleteFrom('automations').where('automation_id', '=', automationId).execute();
   });
 
   it('have a history of alerts and deliveries, and channels that take a test', async () => {
