@@ -38,7 +38,8 @@ export function findFailures({ expectation, history, watermark, schedules }: Que
     const latest = states[end === -1 ? states.length - 1 : end - 1]?.failing ?? state.failing;
     const until = states[end]?.time;
     const described = describeFailing(zone, { ...latest, until });
-    findings.push({ kind: 'failing', occurrence: failing, ...described, from: state.time, until });
+    const acceptedAt = Math.max(...latest.failed.map(({ run }) => run.errorAcceptedAt ?? -Infinity));
+    findings.push({ kind: 'failing', occurrence: failing, ...described, from: state.time, until, acceptedAt });
   }
   return { findings, nextAt: times.find((time) => time > watermark) ?? Infinity };
 }
@@ -65,7 +66,11 @@ function timesOfChange(rule: Rule, outcomes: readonly Outcome[]): number[] {
 }
 
 /** The failures for which the rule holds at a time; undefined if it does not hold. */
-function failingAt(rule: Rule, outcomes: readonly Outcome[], time: number): Omit<Failing, 'until'> | undefined {
+function failingAt(
+  rule: Rule,
+  outcomes: readonly Outcome[],
+  time: number,
+): (Omit<Failing, 'until'> & Pick<Count, 'failed'>) | undefined {
   const known = new Map<Run, Outcome>();
   for (const outcome of outcomes) {
     if (outcome.at > time) break;
@@ -76,7 +81,7 @@ function failingAt(rule: Rule, outcomes: readonly Outcome[], time: number): Omit
   const { sentence, failed, enough } = countFailures(rule, [...known.values()], time);
   const latest = failed.at(-1);
   return enough && latest !== undefined
-    ? { run: latest.run, at: latest.at, sentence, facts: { failed: failed.length } }
+    ? { run: latest.run, at: latest.at, sentence, failed, facts: { failed: failed.length } }
     : undefined;
 }
 

@@ -37,6 +37,7 @@ function overrun({ expectation, history, schedules }: Question, long: LongRun): 
     ...(gap === undefined ? describeOverrun(zone, long) : describeUnknownEnd(zone, long, gap)),
     from,
     until: run.endedAt,
+    acceptedAt: run.endAcceptedAt,
     ...(gap !== undefined && { toldFrom: Infinity }),
   };
 }

@@ -9,6 +9,9 @@ export interface Run {
   failedAt: number | undefined;
   /** The time of its first END. */
   endedAt: number | undefined;
+  /** When its newest ERROR and END were accepted, if that may be news to this evaluation. */
+  errorAcceptedAt?: number | undefined;
+  endAcceptedAt?: number | undefined;
   /** The time of its last event. */
   lastEventAt: number;
   /** Number of STARTs: more than one if its id was reused. */

@@ -30,6 +30,11 @@ export interface Finding {
   from: number;
   /** Undefined while it holds. */
   until: number | undefined;
+  /**
+   * When the newest event behind it was accepted, if that is known: long after it occurred, if its
+   * sender was offline.
+   */
+  acceptedAt?: number | undefined;
   /** When it becomes an alert, if it still holds then. Default: `from`. Infinity: never. */
   toldFrom?: number;
   /** One sentence for people about its end; set together with `until`. */

@@ -23,7 +23,7 @@ import {
   type SaidOfAlert,
 } from './open-alerts.ts';
 import { readRuns, type RunsWanted } from './read-runs.ts';
-import { reconcile, type OpenAlert } from './reconcile.ts';
+import { arrivedLate, reconcile, type OpenAlert } from './reconcile.ts';
 import type { TickGaps } from './record-gaps.ts';
 import { isWritten, saveEvaluations, type SavedEvaluation } from './save-evaluations.ts';
 
@@ -81,7 +81,11 @@ export async function evaluateDue(
     };
     const changes = reconcile(alerts, result.findings, options);
     opened.push(
-      ...changes.open.map((finding) => ({ alert: alertOf(automation, finding), declared: automation.declared })),
+      ...changes.open.map((finding) => ({
+        alert: alertOf(automation, finding),
+        declared: automation.declared,
+        arrivedLate: arrivedLate(finding, since),
+      })),
     );
     ends.push(...changes.resolve);
     updates.push(...changes.update);

@@ -26,6 +26,8 @@ const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence,
 export interface OpenedAlert {
   alert: Alert;
   declared: AlertedAutomation;
+  /** True if it was over before the previous evaluation: an alert may cover its time already. */
+  arrivedLate: boolean;
 }
 
 /** The open alerts of these automations. */
@@ -60,8 +62,15 @@ export async function insertAlerts(
     resolved_reason: alert.resolvedReason ?? null,
     declared,
   }));
+  const late = opened.filter(({ arrivedLate }) => arrivedLate).map(({ alert }) => alert.id);
   const inserted = await sql<{ id: string }>`
-    insert into alerts select * from jsonb_populate_recordset(null::alerts, ${JSON.stringify(rows)})
+    insert into alerts
+    select n.* from jsonb_populate_recordset(null::alerts, ${JSON.stringify(rows)}) as n
+    where n.id <> all(${late}::uuid[]) or not exists (
+      select from alerts a where a.organization = n.organization and a.automation_id = n.automation_id
+        and a.kind = n.kind and a.occurrence = n.occurrence
+        and a.opened_at < n.resolved_at and coalesce(a.resolved_at, 'infinity') > n.opened_at
+    )
     on conflict do nothing returning id
   `.execute(trx);
   const ids = new Set(inserted.rows.map(({ id }) => id));

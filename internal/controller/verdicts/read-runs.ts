@@ -38,6 +38,8 @@ interface RunRow {
   last: number;
   starts: number;
   lacks_start: boolean;
+  error_accepted: number | null;
+  end_accepted: number | null;
   by_hand: boolean;
   scheduled: number | null;
 }
@@ -53,6 +55,7 @@ export async function readRuns(
     select w.index::integer, r.part, r.execution_id, date_part('epoch', r.first_event_at) as begun,
       date_part('epoch', r.failed_at) as failed, date_part('epoch', r.ended_at) as ended,
       date_part('epoch', r.last_event_at) as last, r.start_count as starts, r.started_at is null as lacks_start,
+      date_part('epoch', r.error_accepted) as error_accepted, date_part('epoch', r.end_accepted) as end_accepted,
       s.execution_id is not null and s.scheduled_at is null as by_hand, date_part('epoch', s.scheduled_at) as scheduled
     from unnest(
       ${wanted.map(({ organization }) => organization)}::text[],
@@ -72,6 +75,7 @@ const names = ['execution_id', 'first_event_at', 'started_at', 'failed_at', 'end
   .map((name) => `e.${name}`)
   .join(', ');
 const columns = sql.raw(names);
+const notAsked = sql`null::timestamptz as error_accepted, null::timestamptz as end_accepted`;
 const ofAutomation = sql`e.organization = w.organization and e.automation_id = w.automation_id`;
 const newest = sql`order by e.first_event_at desc limit`;
 
@@ -80,12 +84,12 @@ const newest = sql`order by e.first_event_at desc limit`;
  * run made by hand counts for no start, so it is not one of the two.
  */
 const startsOf = sql`
-  (select case when e.first_event_at > w.since then 'since' else 'other' end as part, ${columns} from executions e
+  (select case when e.first_event_at > w.since then 'since' else 'other' end as part, ${columns}, ${notAsked} from executions e
     where ${ofAutomation} and e.first_event_at > least(w.since, w.unended_since)
       and (e.first_event_at > w.since or e.ended_at is null or e.ended_at > w.since)
     ${newest} ${sql.lit(mostRuns)})
   union all
-  (select 'before', ${columns} from executions e
+  (select 'before', ${columns}, ${notAsked} from executions e
     where ${ofAutomation} and e.first_event_at <= w.since and not exists (
       select from scheduled_runs s where s.organization = e.organization and s.automation_id = e.automation_id
         and s.execution_id = e.execution_id and s.scheduled_at is null
@@ -94,7 +98,7 @@ const startsOf = sql`
 
 /** Runs that ended or failed last, and those that failed within a period. */
 const endsOf = sql`
-  (select 'other', ${columns} from (
+  (select 'other', ${columns}, ${notAsked} from (
     select e.*, row_number() over (order by coalesce(e.failed_at, e.ended_at) desc) as place from (
       select ${columns} from executions e
       where w.finished > 0 and ${ofAutomation} and e.first_event_at <= w.since
@@ -106,19 +110,22 @@ const endsOf = sql`
 
 /** Runs named by new events, open alerts and the table of running executions. */
 const namedByOthers = sql`
-  (select 'other', ${columns} from (
-    (select n.execution_id from events n where n.organization = w.organization and n.automation_id = w.automation_id
+  (select 'other', ${columns}, n.error_accepted, n.end_accepted from (
+    select execution_id, max(created_at) filter (where kind = 'ERROR') as error_accepted,
+      max(created_at) filter (where kind = 'END') as end_accepted from (
+    (select n.execution_id, n.kind, n.created_at from events n where n.organization = w.organization and n.automation_id = w.automation_id
       and n.kind in ('ERROR', 'END') and n.created_at > w.since - ${sql.lit(endedLaterMs)} * interval '1 ms'
       limit ${sql.lit(mostRuns)})
-    union
-    (select r.execution_id from running_executions r
+    union all
+    (select r.execution_id, null, null from running_executions r
       where r.organization = w.organization and r.automation_id = w.automation_id and r.lost_at is null
         and r.first_event_at <= w.since
       order by r.first_event_at limit ${sql.lit(mostRuns)})
-    union
-    select case a.kind when 'failing' then a.facts ->> 'execution' else a.occurrence end from alerts a
+    union all
+    select case a.kind when 'failing' then a.facts ->> 'execution' else a.occurrence end, null, null from alerts a
       where a.organization = w.organization and a.automation_id = w.automation_id and a.resolved_at is null
         and a.kind in ('overrunning', 'lost', 'failing')
+    ) as named group by execution_id
   ) as n join executions e on ${ofAutomation} and e.execution_id = n.execution_id and e.first_event_at <= w.since)
 `;
 
@@ -127,7 +134,13 @@ const namedByOthers = sql`
  * them would look like a pause without a run.
  */
 function historyOf(rows: readonly RunRow[]): Pick<History, 'runs' | 'hasOlderRuns' | 'otherRuns'> {
-  const part = (name: RunRow['part']): Run[] => rows.filter((row) => row.part === name).map(runOf);
+  const news = new Map(
+    rows
+      .filter((row) => row.error_accepted !== null || row.end_accepted !== null)
+      .map((row) => [row.execution_id, acceptedOf(row)]),
+  );
+  const part = (name: RunRow['part']): Run[] =>
+    rows.filter((row) => row.part === name).map((row) => ({ ...runOf(row), ...news.get(row.execution_id) }));
   const [since, before] = [part('since'), part('before')];
   const isFull = since.length >= mostRuns;
   const runs = isFull ? since : [...since, ...before];
@@ -137,6 +150,13 @@ function historyOf(rows: readonly RunRow[]): Pick<History, 'runs' | 'hasOlderRun
     runs,
     hasOlderRuns: isFull || before.length === 2,
     otherRuns: [...new Map(others.map((run) => [run.executionId, run])).values()],
+  };
+}
+
+function acceptedOf({ error_accepted, end_accepted }: RunRow): Pick<Run, 'errorAcceptedAt' | 'endAcceptedAt'> {
+  return {
+    errorAcceptedAt: error_accepted === null ? undefined : msOf(error_accepted),
+    endAcceptedAt: end_accepted === null ? undefined : msOf(end_accepted),
   };
 }
 

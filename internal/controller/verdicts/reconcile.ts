@@ -12,6 +12,9 @@ export interface OpenAlert {
 /** Maximum number of open alerts of one kind per automation. */
 const mostOpen = 100;
 
+/** Maximum number of findings of one kind that arrive after they are over and become alerts. */
+const mostLate = 10;
+
 /** How the alerts of an automation change. */
 export interface AlertChanges {
   open: Finding[];
@@ -21,7 +24,10 @@ export interface AlertChanges {
 }
 
 export interface ReconcileOptions {
-  /** The watermark of the previous evaluation: what ended by then has been written. */
+  /**
+   * The watermark of the previous evaluation: what ended by then has been written, unless its
+   * events were accepted later.
+   */
   since: number;
   watermark: number;
   /** When the declaration last changed: an older alert may have an outdated text. */
@@ -59,10 +65,27 @@ export function reconcile(
   }
   for (const finding of findings) {
     const { from, toldFrom = from, until = Infinity } = finding;
-    const isNew = until === Infinity || (until > since && until <= watermark);
+    const isNew = until === Infinity || (until <= watermark && (until > since || arrivedLate(finding, since)));
     if (isNew && Math.max(from, toldFrom) <= watermark && !matched.has(finding)) changes.open.push(finding);
   }
-  return { ...changes, open: bounded(changes.open, open) };
+  return { ...changes, open: bounded(newestLate(changes.open, since), open) };
+}
+
+/**
+ * True for a finding that ended before the previous evaluation, of events that were accepted after
+ * it.
+ */
+export function arrivedLate({ until = Infinity, acceptedAt = -Infinity }: Finding, since: number): boolean {
+  return until <= since && acceptedAt > since;
+}
+
+/** A sender that was offline may report a month at once: only the newest of it become alerts. */
+function newestLate(found: readonly Finding[], since: number): Finding[] {
+  const late = Map.groupBy(
+    found.filter((finding) => arrivedLate(finding, since)),
+    ({ kind }) => kind,
+  );
+  return found.filter((finding) => !(late.get(finding.kind)?.slice(0, -mostLate).includes(finding) ?? false));
 }
 
 /**

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
 import { declare, emptyQueue, tickAt } from '../../support/expectations.ts';
 import { alertsOf, at, automationId, nightly, storeEvent, told, when } from '../../support/one-day.ts';
 import { eachDatabase } from '../../support/store.ts';
@@ -125,5 +127,93 @@ describe('a tick after edits, with overlapping and unknown runs', () => {
     await event('02:39', 'START');
     expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.deep.equal([]);
     expect(await verdict()).to.deep.equal([]);
+  });
+
+  /** Events of one run that were sent long after they occurred. */
+  const sentLater = (
+    accepted: string,
+    executionId: string,
+    events: readonly (readonly [AcceptedEvent['kind'], string])[],
+  ) =>
+    recordEvents(
+      database.db,
+      events.map(([kind, time]) =>
+        anEvent({ automationId, executionId, kind, createdAt: at(accepted), occurredAt: at(time) }),
+      ),
+    );
+
+  it('tells once of a failure and of a long run that arrive after they are over', async () => {
+    await declare(database.db, {
+      automationId,
+      expect: { failures: { consecutive: 1 }, maxDuration: '30m' },
+      declaredAt: at('00:00'),
+    });
+    await tickAt(database.db, when('06:20'));
+    await sentLater('06:21', 'a', [
+      ['START', '02:30'],
+      ['ERROR', '02:40'],
+      ['END', '02:40'],
+    ]);
+    await sentLater('06:21', 'b', [
+      ['START', '03:30'],
+      ['END', '04:10'],
+    ]);
+    const { transitions } = await tickAt(database.db, when('06:22'));
+    expect(told(transitions)).to.deep.equal(['opened failing failing', 'opened overrunning b']);
+    for (const time of ['06:23', '06:32', '07:30'])
+      expect(told((await tickAt(database.db, when(time))).transitions)).to.deep.equal([]);
+    const found = (await alerts()).map(({ kind, opened_at, resolved_at }) => [kind, opened_at, resolved_at]);
+    expect(found).to.deep.equal([
+      ['failing', new Date(at('02:40')), new Date(at('04:10'))],
+      ['overrunning', new Date(at('04:00')), new Date(at('04:10'))],
+    ]);
+  });
+
+  it('does not tell again of a time of failures when more of its events arrive', async () => {
+    await declare(database.db, { automationId, expect: { failures: { consecutive: 1 } }, declaredAt: at('00:00') });
+    await event('02:30', 'START', 'a');
+    await event('02:40', 'ERROR', 'a');
+    expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.deep.equal(['opened failing failing']);
+    await event('03:00', 'START', 'b');
+    await event('03:10', 'END', 'b');
+    expect(told((await tickAt(database.db, when('03:11'))).transitions)).to.deep.equal(['resolved failing failing']);
+    await tickAt(database.db, when('06:00'));
+    await event('06:01', 'END', 'a');
+    await sentLater('06:01', 'before', [
+      ['START', '02:20'],
+      ['ERROR', '02:35'],
+      ['END', '02:35'],
+    ]);
+    await sentLater('06:01', 'after', [
+      ['START', '02:45'],
+      ['ERROR', '02:55'],
+      ['END', '02:55'],
+    ]);
+    for (const time of ['06:02', '06:03'])
+      expect(told((await tickAt(database.db, when(time))).transitions)).to.deep.equal([]);
+    expect(await alerts()).to.have.length(1);
+  });
+
+  it('tells of the newest ten failures of a sender that was offline for long', async () => {
+    await declare(database.db, { automationId, expect: { failures: { consecutive: 1 } }, declaredAt: at('00:00') });
+    await tickAt(database.db, when('20:00'));
+    for (let hour = 1; hour <= 12; hour += 1) {
+      const time = String(hour).padStart(2, '0');
+      await sentLater('20:01', `failed ${time}`, [
+        ['START', `${time}:00`],
+        ['ERROR', `${time}:10`],
+        ['END', `${time}:10`],
+      ]);
+      await sentLater('20:01', `good ${time}`, [
+        ['START', `${time}:20`],
+        ['END', `${time}:30`],
+      ]);
+    }
+    const { transitions } = await tickAt(database.db, when('20:02'));
+    expect(transitions.map(({ alert }) => new Date(alert.openedAt).getUTCHours())).to.deep.equal([
+      3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    ]);
+    for (const time of ['20:03', '21:30'])
+      expect(told((await tickAt(database.db, when(time))).transitions)).to.deep.equal([]);
   });
 });
