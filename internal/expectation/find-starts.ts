@@ -1,4 +1,4 @@
-import { gapWithin, type Gap, type Run } from './history.ts';
+import { gapWithin, type EarlierRun, type Gap, type Run } from './history.ts';
 import { describeLate, describeMissing, describeUnknownStart, iso, mostCounted } from './sentences.ts';
 import { startRule, type StartRule } from './start-rule.ts';
 import type { Part, Question } from './question.ts';
@@ -22,8 +22,11 @@ export function findStarts({ expectation, history, watermark, schedules }: Quest
     const next = counted.map((run) => rule.next(run, declaredAt) ?? Infinity);
     return findInPause(search, Math.max(...next), last, runs[index + 1]);
   });
-  if (!history.hasOlderRuns)
-    pauses.unshift(findInPause(search, rule.first(declaredAt) ?? Infinity, undefined, runs[0]));
+  if (!history.hasOlderRuns) {
+    const before = history.startBefore === undefined ? undefined : { startedAt: history.startBefore };
+    const first = before === undefined ? rule.first(declaredAt) : rule.next(before, declaredAt);
+    pauses.unshift(findInPause(search, first ?? Infinity, before, runs[0]));
+  }
   return {
     findings: pauses.flatMap(({ findings }) => findings),
     nextAt: Math.min(...pauses.map(({ nextAt }) => nextAt)),
@@ -51,7 +54,7 @@ interface Search {
  * `first` is its first expected time. It holds at most one missing start, preceded by at most one
  * unknown period: until a run starts, nothing new is found.
  */
-function findInPause(search: Search, first: number, last: Run | undefined, next: Run | undefined): Part {
+function findInPause(search: Search, first: number, last: EarlierRun | undefined, next: Run | undefined): Part {
   const { rule, graceMs, watermark, gaps } = search;
   const start = next?.startedAt ?? Infinity;
   let expected = first;
@@ -75,7 +78,12 @@ function findInPause(search: Search, first: number, last: Run | undefined, next:
   return { findings: [finding], nextAt: Math.min(nextAt, toldFrom > watermark ? toldFrom : Infinity) };
 }
 
-function unknownStart(search: Search, expected: number, until: number | undefined, last: Run | undefined): Finding {
+function unknownStart(
+  search: Search,
+  expected: number,
+  until: number | undefined,
+  last: EarlierRun | undefined,
+): Finding {
   const { rule, graceMs, gaps, watermark } = search;
   const end = until ?? watermark;
   const within = gaps.filter((gap) => gap.from <= end && gap.until >= rule.provableFrom(expected));
@@ -95,7 +103,7 @@ function unknownStart(search: Search, expected: number, until: number | undefine
 function unmet(
   search: Search,
   expected: number,
-  last: Run | undefined,
+  last: EarlierRun | undefined,
   next: Run | undefined,
 ): { finding: Finding; nextAt: number } {
   const { rule, graceMs, everyMs, declaredAt, watermark } = search;

@@ -23,6 +23,9 @@ export interface Run {
   scheduledFor?: number | 'byHand' | undefined;
 }
 
+/** A run before a pause: retention may have left only its time. */
+export type EarlierRun = Pick<Run, 'startedAt'> & Partial<Run>;
+
 /** A period for which the record may lack events, in ms since the Unix epoch. */
 export interface Gap {
   from: number;
@@ -51,6 +54,8 @@ export interface History {
   runs: readonly Run[];
   /** True if there are earlier runs. */
   hasOlderRuns: boolean;
+  /** The last start before these runs if the record no longer has it. */
+  startBefore?: number | undefined;
   /** Earlier runs that count only for durations and failures. */
   otherRuns?: readonly Run[];
   gaps: readonly Gap[];

@@ -1,5 +1,5 @@
 import { describeDuration } from './duration.ts';
-import type { Gap, Run } from './history.ts';
+import type { EarlierRun, Gap, Run } from './history.ts';
 import type { Finding } from './verdict.ts';
 import type { Zone } from './zone.ts';
 
@@ -17,13 +17,14 @@ export interface MissedStart {
   graceMs: number;
   /** Set by a rule on the time between two starts. */
   everyMs: number | undefined;
-  last: Run | undefined;
+  last: EarlierRun | undefined;
   next: Run | undefined;
 }
 
 export function describeMissing(zone: Zone, { missed, graceMs, everyMs, last, next }: MissedStart): Described {
   const [expected = 0] = missed;
-  const reused = last !== undefined && (last.startCount ?? 1) > 1 && last.lastEventAt > expected - graceMs;
+  const reused =
+    last !== undefined && (last.startCount ?? 1) > 1 && (last.lastEventAt ?? -Infinity) > expected - graceMs;
   const sentence =
     everyMs === undefined
       ? missedSchedule(zone, missed, graceMs)
@@ -35,7 +36,7 @@ export function describeMissing(zone: Zone, { missed, graceMs, everyMs, last, ne
       expected_at: iso(expected),
       grace_seconds: graceMs / 1_000,
       ...(missed.length > 1 && { missed: missed.length }),
-      ...(last && { last_execution: last.executionId, last_started_at: iso(last.startedAt) }),
+      ...factsOfLast(last),
       ...(reused && { anomaly: 'start_repeated' }),
     },
     ...(next && { resolvedReason: `The run ${next.executionId} started at ${zone.describe(next.startedAt)}.` }),
@@ -58,7 +59,14 @@ function missedInterval(zone: Zone, since: number, everyMs: number, graceMs: num
   return `No run has started since ${zone.describe(since)}; ${often}`;
 }
 
-function describeReuse({ executionId, startCount }: Run): string {
+function factsOfLast(last: EarlierRun | undefined): Described['facts'] {
+  return {
+    ...(last?.executionId !== undefined && { last_execution: last.executionId }),
+    ...(last && { last_started_at: iso(last.startedAt) }),
+  };
+}
+
+function describeReuse({ executionId, startCount }: EarlierRun): string {
   return `${startCount} STARTs came with the execution_id ${executionId}, which is one run (start_repeated)`;
 }
 
@@ -84,7 +92,7 @@ export interface UnknownStart {
   expected: number;
   /** At least one. */
   gaps: readonly Gap[];
-  last: Run | undefined;
+  last: EarlierRun | undefined;
   /** When it ended, if it did. */
   until: number | undefined;
 }
@@ -99,7 +107,7 @@ export function describeUnknownStart(zone: Zone, { expected, gaps, last, until }
       expected_at: iso(expected),
       ...(gaps.length > 1 && { gaps: gaps.length }),
       ...(first && latest && { gap_from: iso(first.from), gap_until: iso(latest.until) }),
-      ...(last && { last_execution: last.executionId, last_started_at: iso(last.startedAt) }),
+      ...factsOfLast(last),
     },
     ...(until !== undefined && { resolvedReason: `The record was complete again at ${zone.describe(until)}.` }),
   };

@@ -1,5 +1,5 @@
 import type { Expectation } from './automation.ts';
-import type { Run } from './history.ts';
+import type { EarlierRun } from './history.ts';
 import type { ExpectedTimes } from './schedule.ts';
 import type { Schedules } from './schedules.ts';
 import type { Zone } from './zone.ts';
@@ -17,7 +17,7 @@ export interface StartRule {
   /** The first expected time; `declaredAt` is when the expectation began. */
   first(declaredAt: number): number | undefined;
   /** The first expected time that this run does not count for. */
-  next(run: Run, declaredAt: number): number | undefined;
+  next(run: EarlierRun, declaredAt: number): number | undefined;
   /** The expected time after this one, while no run starts. */
   following(expected: number): number | undefined;
   /** The first expected time that is provable again after a gap in the record. */
@@ -66,7 +66,7 @@ function everyRule(everyMs: number, zone: Zone): StartRule {
 function scheduleRule(times: ExpectedTimes, earlyMs: number): StartRule {
   const leadMs = (before: number | undefined, after: number, mostMs: number): number =>
     before === undefined ? mostMs : Math.min(mostMs, (after - before) / 2);
-  const nextOf = ({ startedAt, lacksStart, scheduledFor }: Run): number | undefined => {
+  const nextOf = ({ startedAt, lacksStart, scheduledFor }: EarlierRun): number | undefined => {
     const start = typeof scheduledFor === 'number' ? scheduledFor : startedAt;
     const after = times.after(start);
     if (after === undefined) return undefined;

@@ -114,6 +114,8 @@ CREATE TABLE public.automations (
     next_at timestamp(3) with time zone,
     evaluated_at timestamp(3) with time zone,
     verdict jsonb,
+    start_before timestamp(3) with time zone,
+    last_start timestamp(3) with time zone,
     rules jsonb DEFAULT '{}'::jsonb NOT NULL,
     note text,
     declared boolean DEFAULT true NOT NULL

@@ -19,6 +19,8 @@ export interface DueAutomation {
   next_at: Date | null;
   /** As the previous evaluation wrote them. */
   verdict: Verdict[] | null;
+  start_before: Date | null;
+  last_start: Date | null;
 }
 
 /** The key of an automation. */
@@ -120,6 +122,7 @@ export async function readAutomations(
 ): Promise<DueAutomation[]> {
   const { rows } = await sql<DueAutomation>`
     select organization, automation_id, expect, suspend, declared_at, rules, evaluated_at, next_at, verdict,
+      start_before, last_start,
       exists (
         select from known_organizations o where o.organization = automations.organization and o.silent
       ) as silent,

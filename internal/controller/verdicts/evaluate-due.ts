@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Expectation } from '../../expectation/automation.ts';
 import { evaluate, type Evaluation } from '../../expectation/evaluate.ts';
-import type { History } from '../../expectation/history.ts';
+import type { History, Run } from '../../expectation/history.ts';
 import { expectationOf } from '../../expectation/read-expectation.ts';
 import { timesOf } from '../../expectation/rules.ts';
 import type { Schedules } from '../../expectation/schedules.ts';
@@ -12,6 +12,7 @@ import type { Finding, Verdict } from '../../expectation/verdict.ts';
 import type { Tables } from '../../store/database.ts';
 import type { Transaction } from '../../store/sql.ts';
 import { readAutomations, type AutomationKey, type DueAutomation } from './due-automations.ts';
+import { keptStarts, lastStarts, startBefore } from './last-starts.ts';
 import { markLost, type LostRun } from './mark-lost.ts';
 import {
   insertAlerts,
@@ -72,7 +73,16 @@ export async function evaluateDue(
     if (expectation === undefined || history === undefined) continue;
     const since = sinceOf(automation);
     const alerts = alertsOf(automation);
-    const result = evaluateOne(automation, expectation, { ...history, gaps, told: alerts }, context);
+    const kept = keptStarts(automation);
+    const { begun, ahead } = beginningBy(context.now, history.runs);
+    const known = {
+      ...history,
+      runs: begun,
+      startBefore: startBefore(kept, begun, expectation.starts),
+      gaps,
+      told: alerts,
+    };
+    const result = evaluateOne(automation, expectation, known, context);
     const options = {
       since,
       watermark: context.watermark,
@@ -95,7 +105,8 @@ export async function evaluateDue(
     const evaluation = {
       ...automation,
       verdicts: result.verdicts,
-      nextAt: nextAt(result, expectation, context.watermark),
+      nextAt: Math.min(nextAt(result, expectation, context.watermark), ...ahead),
+      starts: lastStarts(kept, begun, expectation.starts),
     };
     if (changes.open.length + changes.resolve.length > 0 || !isWritten(evaluation, context.watermark))
       saved.push(evaluation);
@@ -158,20 +169,24 @@ function wanted(automation: DueAutomation, expectation: Expectation | undefined)
   };
 }
 
+/** Divides runs into those that count by now and the times of the others. */
+function beginningBy(now: number, runs: readonly Run[]): { begun: Run[]; ahead: number[] } {
+  const { begun = [], ahead = [] } = Object.groupBy(runs, ({ startedAt }) =>
+    startedAt <= now + aheadMs ? 'begun' : 'ahead',
+  );
+  return { begun, ahead: ahead.map(({ startedAt }) => startedAt) };
+}
+
 function evaluateOne(
   { suspend, declared_at, rules }: DueAutomation,
   expectation: Expectation,
   runs: Omit<History, 'declaredAt'>,
-  { now, watermark, schedules }: TickContext,
+  { watermark, schedules }: TickContext,
 ): Evaluation {
   if (suspend) return { findings: [], verdicts: [], nextAt: Infinity };
-  const { begun = [], ahead = [] } = Object.groupBy(runs.runs, ({ startedAt }) =>
-    startedAt <= now + aheadMs ? 'begun' : 'ahead',
-  );
-  const history = { ...runs, runs: begun, declaredAt: timesOf(rules, declared_at.getTime()) };
+  const history = { ...runs, declaredAt: timesOf(rules, declared_at.getTime()) };
   try {
-    const result = evaluate(expectation, history, watermark, schedules);
-    return { ...result, nextAt: Math.min(result.nextAt, ...ahead.map(({ startedAt }) => startedAt)) };
+    return evaluate(expectation, history, watermark, schedules);
   } catch (error) {
     // A declaration from another release must not stop the others.
     const reason = `The expectation cannot be evaluated: ${String(error)}`;

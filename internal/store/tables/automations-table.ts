@@ -40,4 +40,7 @@ export interface AutomationsTable {
   evaluated_at: Date | null;
   /** The verdicts that hold: an array of `Verdict` (`internal/expectation`); null at first. */
   verdict: ColumnType<unknown, string | null, string | null>;
+  /** The starts of its last two runs: retention may delete the runs before the next is expected. */
+  start_before: Date | null;
+  last_start: Date | null;
 }

@@ -71,6 +71,8 @@ describe('the tables of declarations', () => {
       next_at: null,
       evaluated_at: null,
       verdict: null,
+      start_before: null,
+      last_start: null,
       rules: {
         starts: { means: 'every 3600000', since: first.getTime() },
         failures: { means: '{"kind":"consecutive","consecutive":1}', since: first.getTime() },

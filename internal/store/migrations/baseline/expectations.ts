@@ -34,6 +34,8 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
       next_at timestamptz(3),
       evaluated_at timestamptz(3),
       verdict jsonb,
+      start_before timestamptz(3),
+      last_start timestamptz(3),
       rules jsonb not null default '{}',
       note text,
       declared boolean not null default true,
