@@ -22,7 +22,7 @@ export interface DeclaredExpectation {
   every?: string;
   /** An IANA time zone. Default: UTC. */
   timeZone?: string;
-  /** How late a start may be. Default: 10m. */
+  /** How late a start may be. Default: 10m, or half the shortest interval if that is less. */
   grace?: string;
   /** How early a start may be and still count: at most half the interval. Default: 5m. */
   early?: string;

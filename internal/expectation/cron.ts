@@ -78,6 +78,18 @@ export function readCron(text: string): Cron {
   };
 }
 
+/**
+ * The shortest time between two expected times, in minutes, or 60 if it is longer. Of two days it
+ * assumes that one follows the other.
+ */
+export function shortestInterval(text: string): number {
+  const [minute = '', hour = ''] = text.trim().split(/\s+/);
+  const [minutes, hours] = [valuesOf(minuteField, minute), valuesOf(hourField, hour)];
+  const inNextHour = hours.some((value) => hours.includes((value + 1) % 24)) ? minutes.slice(0, 1) : [];
+  const times = [...minutes, ...inNextHour.map((first) => first + 60)];
+  return Math.min(60, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+}
+
 /** A canonical text: the same for all expressions with the same times. */
 export function meaningOfCron(text: string): string {
   const [, , day = '', month = '', weekday = ''] = text.trim().split(/\s+/);

@@ -1,13 +1,12 @@
 import type { DeclaredExpectation, DeclaredFailures } from './automation.ts';
 import { describeDuration, readDuration } from './duration.ts';
-
-const defaultGrace = '10m';
+import { expectationOf } from './read-expectation.ts';
 
 /** What is expected of an automation, in phrases for people; empty without expectations. */
 export function describeExpectation(expect: DeclaredExpectation | null | undefined): string[] {
   if (expect === null || expect === undefined) return [];
-  const { schedule, every, timeZone = 'UTC', grace = defaultGrace, early, maxDuration, failures, lostAfter } = expect;
-  const late = `at most ${spoken(grace)} late`;
+  const { schedule, every, timeZone = 'UTC', early, maxDuration, failures, lostAfter } = expect;
+  const late = `at most ${describeDuration(expectationOf(expect).graceMs)} late`;
   return [
     ...(schedule === undefined
       ? []

@@ -1,14 +1,16 @@
 import type { DeclaredExpectation, DeclaredFailures, Expectation } from './automation.ts';
+import { CronProblem, shortestInterval } from './cron.ts';
 import { readDuration } from './duration.ts';
 import { Fields } from './fields.ts';
 import { problemOfSchedule } from './schedule.ts';
 import { isTimeZone } from './zone.ts';
 
 const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
 const dayMs = 86_400_000;
 
 const defaultTimeZone = 'UTC';
-const defaultGraceMs = 600_000;
+const mostDefaultGraceMs = 600_000;
 const defaultEarlyMs = 300_000;
 
 /** How long a run without an END may be silent before it counts as lost, unless declared; in ms. */
@@ -55,7 +57,7 @@ export function readExpectation(
   const declared = Object.assign({}, ...given, failures && { failures: failures.declared }) as DeclaredExpectation;
   const expectation = {
     starts: starts?.expected,
-    graceMs: grace?.ms ?? defaultGraceMs,
+    graceMs: grace?.ms ?? defaultGraceOf(starts?.expected),
     earlyMs: early?.ms ?? defaultEarlyMs,
     maxDurationMs: maxDuration?.ms,
     tellsLost: true,
@@ -80,6 +82,22 @@ export function expectationOf(declared: unknown, { silent } = { silent: false })
 }
 
 const everyFailure = { kind: 'consecutive', consecutive: 1 } as const;
+
+/** A grace as long as the interval would hide each run that is left out: the next one ends it. */
+function defaultGraceOf(starts: Expectation['starts']): number {
+  if (starts === undefined) return mostDefaultGraceMs;
+  const intervalMs = starts.kind === 'every' ? starts.everyMs : shortestMs(starts.schedule);
+  return Math.min(mostDefaultGraceMs, intervalMs / 2);
+}
+
+function shortestMs(schedule: string): number {
+  try {
+    return shortestInterval(schedule) * minuteMs;
+  } catch (error) {
+    if (!(error instanceof CronProblem)) throw error;
+    return Infinity;
+  }
+}
 
 type Starts = { declared: DeclaredExpectation; expected: Expectation['starts'] };
 

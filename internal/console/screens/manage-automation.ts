@@ -137,7 +137,7 @@ function show(visit: Visit, console: Console, { id, texts, faults = [], meaning,
       ${field('Starts at', input('schedule', '30 2 * * 1-5'), 'A cron expression of five fields. Empty: no time is expected.')}
       ${field('Time zone', input('timeZone', 'Europe/Madrid'), 'Of that; UTC unless set.')}
       ${field('Or starts every', input('every', '24h'), 'Maximum time between two starts.')}
-      ${field('Grace', input('grace', '10m'), 'How late a start may be; 10m unless set.')}
+      ${field('Grace', input('grace', '10m'), 'How late a start may be; unless set, 10m or half the shortest interval.')}
       ${field('Early', input('early', '5m'), 'How early a start may be; 5m unless set.')}
       ${field('Longest duration', input('maxDuration', '45m'))}
       ${field('Failures in a row', input('failures', '1'), 'How many raise an alert. 0: failures never raise one.')}

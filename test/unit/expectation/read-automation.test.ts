@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { describeExpectation } from '../../../internal/expectation/describe-expectation.ts';
 import { readAutomation } from '../../../internal/expectation/read-automation.ts';
 
 const automationId = '0B0E8A3C-6f5e-4c6b-9f0e-3f8b9a9d1c11';
@@ -11,6 +12,21 @@ function problemsOf(expected: unknown): string[] {
 const notCron = 'expect.schedule: must be a cron expression of five fields, such as 30 2 * * 1-5';
 
 describe('a declaration of an automation', () => {
+  for (const [starts, grace] of [
+    [{ schedule: '0 2 * * *' }, '10 min'],
+    [{ schedule: '*/5 * * * *' }, '2 min 30 s'],
+    [{ schedule: '* * * * *' }, '30 s'],
+    [{ schedule: '0,55 0,23 * * *' }, '2 min 30 s'],
+    [{ schedule: '0,55 1,3 * * *' }, '10 min'],
+    [{ every: '4m' }, '2 min'],
+    [{ every: '1h' }, '10 min'],
+    [{ schedule: '*/5 * * * *', grace: '10m' }, '10 min'],
+  ] as const) {
+    it(`with ${JSON.stringify(starts)} lets a run start ${grace} late`, () => {
+      expect(describeExpectation(starts).join(', ')).to.match(new RegExp(`at most ${grace} late$`));
+    });
+  }
+
   it('keeps what it says, and gets defaults for the rest', () => {
     const { spec } = readAutomation({
       automationId,

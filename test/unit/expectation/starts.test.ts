@@ -10,6 +10,16 @@ describe('a verdict on starts', () => {
     { title: 'missing from the end of the grace', story: { expect: nightly, at: '02:40' }, is: ['= missing 02:40–'] },
     { title: 'none for a start in time', story: { expect: nightly, runs: ['a 02:40'], at: '03:00' }, is: [] },
     {
+      title: 'missing for each time that a frequent schedule leaves out, without a declared grace',
+      story: { expect: { schedule: '*/5 * * * *' }, runs: ['a 00:00', 'b 00:10', 'c 00:20'], at: '00:26' },
+      is: ['missing 00:07–00:10', 'missing 00:17–00:20'],
+    },
+    {
+      title: 'late after one and a half short intervals, without a declared grace',
+      story: { expect: { every: '4m' }, runs: ['a 00:00', 'b 00:08'], at: '00:09' },
+      is: ['= late 00:08–00:08'],
+    },
+    {
       title: 'none for a start five minutes before its time',
       story: { expect: often, runs: ['a 01:55'], at: '02:20', declaredAt: at('01:30') },
       is: [],
