@@ -88,7 +88,7 @@ export async function keyOf({ database }: Pick<SuiteLogin, 'database'>): Promise
   return read();
 }
 
-/** A request for a token, of `acme` unless it says, as a console that was taken over could write it. */
+/** A request for a token of an organization, as a console that was taken over could write it. */
 export async function sealedRequest(
   key: string,
   name: string,

@@ -58,8 +58,8 @@ type Request = Selectable<TokenRequestsTable>;
 const [most, mostOfOne] = [20, 4];
 
 /**
- * The requests of a look, in turns of the organizations. Those of one token stay in their order; one
- * that could not be answered before lets the organization's others pass.
+ * The requests of a look, in turns of the organizations. Those of one token stay in their order;
+ * one that could not be answered before lets the organization's others pass.
  */
 const requestsOfLook = sql<Request>`
   select * from (

@@ -132,8 +132,8 @@ function lineParser(bytes: Buffer): (range: Range) => unknown {
 }
 
 /**
- * The number of the line that starts at a byte, counted from 1, for places in their order: it counts
- * on from the last one.
+ * The number of the line that starts at a byte, counted from 1, for places in their order: it
+ * counts on from the last one.
  */
 function lineCounter(bytes: Buffer): (from: number) => number {
   let [line, counted] = [1, 0];

@@ -38,13 +38,14 @@ const mostAutomations = 10_000;
 const shortName = 16;
 
 /**
- * Each item is an operation on the hash of an automation, with two arguments. A new hash needs room:
- * in Redis, unless `ARGV[2]` says that it is full, and in the organization's set of automations. An open run is
- * confirmed once its START is on disk; `opening` and `ending` are when a ping's turn with it ends.
- * `text` is that of its START; `end` is the identity of its end, with its text. A named run is a
- * letter (`s`tarted, `e`nded), its time, and the run if that differs from the name. Past the limit
- * of names, the older half is forgotten. All items are one argument, and so are their replies:
- * Redis and its client take longer for an argument than for the whole operation.
+ * Each item is an operation on the hash of an automation, with two arguments. A new hash needs
+ * room: in Redis, unless `ARGV[2]` says that it is full, and in the organization's set of
+ * automations. An open run is confirmed once its START is on disk; `opening` and `ending` are when
+ * a ping's turn with it ends. `text` is that of its START; `end` is the identity of its end, with
+ * its text. A named run is a letter (`s`tarted, `e`nded), its time, and the run if that differs
+ * from the name. Past the limit of names, the older half is forgotten. All items are one argument,
+ * and so are their replies: Redis and its client take longer for an argument than for the whole
+ * operation.
  */
 const script = new RedisScript(`
 local clock = redis.call('TIME')
