@@ -68,10 +68,17 @@ func (d *delivery) send(ctx context.Context, event outgoing) (attempt, []fieldEr
 		d.note(err.Error(), true)
 		return failed, nil
 	}
-	answer, err := caller.post(ctx, "/v1/register/", event.Key, event.Body)
+	body := event.Body
+	answer, err := caller.post(ctx, "/v1/register/", event.Key, body)
+	if err == nil && answer.status == http.StatusRequestEntityTooLarge {
+		// Without its ERROR, a failed run would be recorded as succeeded.
+		body = changed(body, func(event *eventBody) { event.ErrorDescription = nil })
+		answer, err = caller.post(ctx, "/v1/register/", event.Key, body)
+	}
 	if err == nil && isTimeRefused(answer) && time.Since(time.UnixMilli(event.At)) < tooOld {
 		// The clock of this machine is ahead: the time of acceptance is better than none.
-		answer, err = caller.post(ctx, "/v1/register/", event.Key, withoutTime(event.Body))
+		body = changed(body, func(event *eventBody) { event.OccurredAt = "" })
+		answer, err = caller.post(ctx, "/v1/register/", event.Key, body)
 	}
 	if err != nil {
 		d.note(reasonOf(err, "Runledger"), false)
@@ -128,12 +135,12 @@ func withKey(body, key string) string {
 	return strings.TrimSuffix(strings.TrimSpace(body), "}") + `,"idempotency_key":` + jsonOf(key) + "}"
 }
 
-func withoutTime(body string) string {
+func changed(body string, change func(*eventBody)) string {
 	var event eventBody
 	if json.Unmarshal([]byte(body), &event) != nil {
 		return body
 	}
-	event.OccurredAt = ""
+	change(&event)
 	return jsonOf(event)
 }
 

@@ -61,7 +61,7 @@ func runExec(args []string) (int, error) {
 	var text string
 	if failure != nil {
 		say(failure.Error())
-		end, text = ended{code: failure.code}, failure.Error()
+		end, text = ended{code: failure.code}, endOf(failure.Error())
 	} else {
 		end, text = job.wait()
 	}

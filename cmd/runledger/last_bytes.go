@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
-// How many of the last lines and characters of a command are recorded.
+// How much of the end of the output is recorded. Ingest refuses a body of more than 256 KiB.
 const (
 	mostLines      = 20
-	mostCharacters = 100_000
+	mostCharacters = 100_000 // UTF-16 units
+	mostJSON       = 200_000 // bytes
 )
 
 // Bytes kept of the end of the output: at most 100,000 characters fit.
@@ -65,11 +68,33 @@ func (l *lastBytes) lastLines() string {
 	if len(lines) > mostLines {
 		lines = lines[len(lines)-mostLines:]
 	}
-	text := strings.Join(lines, "\n")
-	if units := utf16Of(text); len(units) > mostCharacters {
-		return textOf(units[len(units)-mostCharacters:])
+	return endOf(strings.Join(lines, "\n"))
+}
+
+// The longest end of a text that one event can hold.
+func endOf(text string) string {
+	characters, size := 0, 0
+	for at := len(text); at > 0; {
+		char, width := utf8.DecodeLastRuneInString(text[:at])
+		characters += utf16.RuneLen(char)
+		size += sizeInJSON(char)
+		if characters > mostCharacters || size > mostJSON {
+			return text[at:]
+		}
+		at -= width
 	}
 	return text
+}
+
+// An upper bound of the bytes that jsonOf writes for a character.
+func sizeInJSON(char rune) int {
+	switch {
+	case char == '\n' || char == '\r' || char == '\t' || char == '"' || char == '\\':
+		return 2
+	case char < ' ' || char == '\u2028' || char == '\u2029':
+		return 6
+	}
+	return utf8.RuneLen(char)
 }
 
 func cleanText(bytes []byte) string {

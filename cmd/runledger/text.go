@@ -8,14 +8,6 @@ import (
 
 func utf16Of(text string) []uint16 { return utf16.Encode([]rune(text)) }
 
-// Decodes UTF-16. A second half of a surrogate pair at the start is left out.
-func textOf(units []uint16) string {
-	if len(units) > 0 && units[0] >= 0xdc00 && units[0] <= 0xdfff {
-		units = units[1:]
-	}
-	return string(utf16.Decode(units))
-}
-
 // A random UUID (RFC 9562, version 4).
 func newUUID() string {
 	var bytes [16]byte

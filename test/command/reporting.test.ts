@@ -75,6 +75,28 @@ describe('runledger exec and the record', () => {
     });
   }
 
+  const tooLong: Record<string, [string, string]> = {
+    'characters of three bytes': ["for n in $(seq 20); do printf 'エラー%.0s' $(seq 1500); echo; done", 'エラー'],
+    'control characters': [String.raw`head -c 60000 /dev/zero | tr '\0' '\001'`, '\u0001'],
+  };
+  for (const [name, [script, sample]] of Object.entries(tooLong)) {
+    it(`records ERROR with as much of the last lines as a request may hold, after many ${name}`, async () => {
+      await run(`{ ${script}; } >&2; exit 7`);
+      expect(await runs()).to.deep.equal(['START ERROR END']);
+      const text = (await suite.stored())[1]?.errorDescription ?? '';
+      expect(Buffer.byteLength(JSON.stringify(text))).to.be.within(190_000, 200_002);
+      expect(text.endsWith(sample)).to.equal(true);
+    });
+  }
+
+  it('sends an ERROR without its text when Runledger finds the request too large', async () => {
+    const run = ['--automation', automation, '--execution', 'run 1'];
+    const event = runledger('event', 'error', 'No answer', '--detail', '\u0001'.repeat(60_000), ...run);
+    expect(await outcomeOf(event, env)).to.include({ code: 0, stderr: '' });
+    const [error] = await suite.stored();
+    expect(error).to.include({ kind: 'ERROR', description: 'No answer', errorDescription: '' });
+  });
+
   it('has the last lines, and nothing of others, when standard error is a file or /dev/null', async () => {
     const file = join(folder, 'log');
     await writeFile(file, 'of an earlier run\n');
