@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -25,6 +26,7 @@ type outbox struct {
 	cancel    context.CancelFunc
 	wake      chan struct{}
 	done      chan struct{}
+	spooled   chan struct{} // closed once the spool has been tried for each event
 
 	mutex   sync.Mutex
 	own     []*ownEvent
@@ -44,7 +46,8 @@ func newOutbox(spool *spool, delivery *delivery, unspooled func(error)) *outbox 
 	ctx, cancel := context.WithCancel(context.Background())
 	o := &outbox{
 		spool: spool, delivery: delivery, unspooled: unspooled, ctx: ctx, cancel: cancel,
-		wake: make(chan struct{}, 1), done: make(chan struct{}), toSpool: make(chan *ownEvent, mostOfOneRun),
+		wake: make(chan struct{}, 1), done: make(chan struct{}), spooled: make(chan struct{}),
+		toSpool: make(chan *ownEvent, mostOfOneRun),
 	}
 	go o.writeToSpool()
 	go o.deliver()
@@ -54,7 +57,10 @@ func newOutbox(spool *spool, delivery *delivery, unspooled func(error)) *outbox 
 // The number of events that a run itself adds.
 const mostOfOneRun = 3
 
-// Takes over an event. Returns immediately.
+// How long a hanging disk may delay the end.
+const longestWrite = 2 * time.Second
+
+// Takes over an event, until settle is called. Returns immediately.
 func (o *outbox) add(event outgoing) {
 	one := &ownEvent{event: event}
 	o.mutex.Lock()
@@ -65,6 +71,7 @@ func (o *outbox) add(event outgoing) {
 }
 
 func (o *outbox) writeToSpool() {
+	defer close(o.spooled)
 	for one := range o.toSpool {
 		name, err := o.spool.add(one.event)
 		if err != nil {
@@ -100,15 +107,22 @@ func (o *outbox) stir() {
 }
 
 // Returns once everything is delivered, or once everything is in the spool and an attempt has
-// failed, or after the given time.
+// failed, or after the given time. The spool gets the events even if that takes longer.
 func (o *outbox) settle(within time.Duration) {
+	deadline := time.After(within)
 	o.mutex.Lock()
 	o.ending = true
 	o.mutex.Unlock()
+	close(o.toSpool)
 	o.stir()
 	select {
+	case <-o.spooled:
+	case <-time.After(longestWrite):
+		o.unspooled(&spoolUnavailable{fmt.Sprintf("its disk did not answer within %v", longestWrite)})
+	}
+	select {
 	case <-o.done:
-	case <-time.After(within):
+	case <-deadline:
 	}
 	o.cancel()
 }

@@ -81,10 +81,10 @@ func startReport(run subject, settings settings) *report {
 	return r
 }
 
-// A full spool is temporary. Anything else needs a person.
+// A full spool or a disk that hangs may be temporary. Anything else needs a person.
 func (r *report) noteUnspooled(err error) {
-	var full *spoolFull
-	if errors.As(err, &full) {
+	var temporary *spoolUnavailable
+	if errors.As(err, &temporary) {
 		r.problems.add("cannot spool an event: " + err.Error())
 	} else {
 		r.warnings.add("cannot spool events: " + err.Error())

@@ -25,10 +25,10 @@ type spool struct {
 	sequence            int
 }
 
-// The spool is full. There may be room later.
-type spoolFull struct{ message string }
+// The spool is full, or its disk hangs. It may take events later.
+type spoolUnavailable struct{ message string }
 
-func (e *spoolFull) Error() string { return e.message }
+func (e *spoolUnavailable) Error() string { return e.message }
 
 // `<ms>-<number>-<key>-<bytes>.json`: names sort by time and include the size.
 var nameForm = regexp.MustCompile(`^(\d{15})-(\d{3,})-[\da-f-]{36}-(\d+)\.json$`)
@@ -50,7 +50,7 @@ func (s *spool) add(event outgoing) (string, error) {
 	name, err := s.write(event, jsonOf(event))
 	var number syscall.Errno
 	if errors.As(err, &number) && isDiskFull(number) {
-		return "", &spoolFull{err.Error()}
+		return "", &spoolUnavailable{err.Error()}
 	}
 	return name, err
 }
@@ -65,10 +65,10 @@ func (s *spool) write(event outgoing, text string) (string, error) {
 		count, bytes = count+1, bytes+size
 	}
 	if count >= s.maxEvents {
-		return "", &spoolFull{fmt.Sprintf("the spool has %d events already", s.maxEvents)}
+		return "", &spoolUnavailable{fmt.Sprintf("the spool has %d events already", s.maxEvents)}
 	}
 	if bytes > s.maxBytes {
-		return "", &spoolFull{fmt.Sprintf("the spool would have more than %d bytes", s.maxBytes)}
+		return "", &spoolUnavailable{fmt.Sprintf("the spool would have more than %d bytes", s.maxBytes)}
 	}
 	name := fmt.Sprintf("%015d-%03d-%s-%d.json", event.At, s.sequence, event.Key, len(text))
 	return name, s.place(name, text)

@@ -267,6 +267,16 @@ describe('runledger exec and the record', () => {
     }
   });
 
+  it('spools every event also where it may not wait for Runledger', async () => {
+    for (const ms of ['0', '1', '0', '1']) {
+      const settings = { ...away, RUNLEDGER_TIMEOUT_MS: ms };
+      expect(await run('exit 1', settings)).to.include({ code: 1, stderr: '' });
+      const event = runledger('event', 'event', 'x', '--automation', automation, '--execution', 'run 1');
+      expect(await outcomeOf(event, { ...env, ...settings })).to.include({ code: 0, stderr: '' });
+    }
+    expect(await spooled()).to.have.lengthOf(16);
+  });
+
   it('says with --verbose, after the output of the command, what it could not send', async () => {
     const settings = { ...away, RUNLEDGER_SPOOL: '/dev/null/spool', RUNLEDGER_TIMEOUT_MS: '500' };
     const { stderr } = await run('echo err >&2', settings, ['--verbose']);
