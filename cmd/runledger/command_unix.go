@@ -136,10 +136,16 @@ func fork(file string, words, environment []string, streams *streams) (int, erro
 	})
 }
 
+// Waits until the command has ended. Process 1 of a container inherits orphans, and reaps them too;
+// nothing else in this program has children until then.
 func (p *process) wait() (ended, string) {
+	whose := p.pid
+	if syscall.Getpid() == 1 {
+		whose = -1
+	}
 	var status syscall.WaitStatus
 	for {
-		found, err := syscall.Wait4(p.pid, &status, 0, nil)
+		found, err := syscall.Wait4(whose, &status, 0, nil)
 		if err == syscall.EINTR {
 			continue
 		}

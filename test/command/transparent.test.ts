@@ -95,6 +95,22 @@ describe('runledger exec', () => {
     expect(await readFile(file, 'utf8')).to.equal('three\n');
   });
 
+  it('reaps orphans where it is process 1', async function container() {
+    const asFirst = ['unshare', '--pid', '--fork', '--mount-proc'];
+    if ((await outcomeOf([...asFirst, 'true'], env)).code !== 0) {
+      console.log('      skipped: this process may not make a namespace');
+      this.skip();
+    }
+    // `cat` ends once each orphan has closed the pipe.
+    const script = `
+      for n in 1 2 3 4 5; do (sleep 0.1 &); done | cat
+      tries=50; zombies() { ps -eo stat= | grep -c ^Z; }
+      while [ $(zombies) != 0 ] && [ $tries != 0 ]; do tries=$((tries - 1)); done
+      echo $(zombies) zombies; exit 3`;
+    const found = await outcomeOf([...asFirst, ...reported(['sh', '-c', script])], env);
+    expect(found).to.deep.equal({ code: 3, signal: null, stdout: '0 zombies\n', stderr: '' });
+  });
+
   it('gives the program its terminal', async () => {
     const script = 'for fd in 0 1 2; do test -t $fd && echo terminal; done; tty; stty size; exit 3';
     const inTerminal = (command: string[]): string[] => {
