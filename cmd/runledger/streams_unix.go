@@ -37,6 +37,10 @@ func chooseStreams(mode tailMode) *streams {
 	if err != nil {
 		return &streams{}
 	}
+	// A command of another user may open /dev/stderr if it could open what the pipe replaces. Other
+	// systems than Linux may refuse this for a pipe.
+	_ = writer.Chmod(os.FileMode(stderr.Mode & 0o777))
+	_ = writer.Chown(int(stderr.Uid), int(stderr.Gid))
 	return &streams{reader: reader, writer: writer, isJoined: isSame, end: &lastBytes{}, done: make(chan struct{})}
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -109,6 +109,34 @@ describe('runledger exec', () => {
       echo $(zombies) zombies; exit 3`;
     const found = await outcomeOf([...asFirst, ...reported(['sh', '-c', script])], env);
     expect(found).to.deep.equal({ code: 3, signal: null, stdout: '0 zombies\n', stderr: '' });
+  });
+
+  it('lets a program of another user open /dev/stderr where it could without `exec`', async function root() {
+    if (process.getuid?.() !== 0) {
+      console.log('      skipped: only root may act as another user');
+      this.skip();
+    }
+    const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+    const command = [...asNobody, 'sh', '-c', 'stat -L -c "%a %u %g" /dev/stderr; echo x > /dev/stderr; echo $?'];
+    await chmod(folder, 0o755);
+    const codes: string[] = [];
+    for (const [mode, owner] of [
+      ['666', 0],
+      ['600', 65_534],
+      ['600', 0],
+    ] as const) {
+      const file = join(folder, `${mode} ${owner}`);
+      await writeFile(file, '');
+      await chmod(file, Number.parseInt(mode, 8));
+      await chown(file, owner, owner);
+      for (const target of [file, '/dev/null']) {
+        const to = (words: string[]): string[] => ['sh', '-c', 'exec "$@" 2>>"$0"', target, ...words];
+        const plain = await outcomeOf(to(command), env);
+        expect(await outcomeOf(to(reported(command)), env)).to.deep.equal(plain);
+        codes.push(plain.stdout.trim().split('\n').at(-1) ?? '');
+      }
+    }
+    expect(codes).to.deep.equal(['0', '0', '0', '0', '2', '0']);
   });
 
   it('gives the program its terminal', async () => {
