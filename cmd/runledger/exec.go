@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // How a command ended: with an exit code, or by a signal.
@@ -19,6 +20,9 @@ type ended struct {
 type running interface {
 	wait() (end ended, tail string)
 }
+
+// Ingest refuses a longer description, in characters.
+const longestDescription = 10_000
 
 // Runs a command, reports it, and ends as the command ended. Only wrong arguments keep the command
 // from running.
@@ -45,7 +49,7 @@ func runExec(args []string) (int, error) {
 	if description == "" {
 		description = filepath.Base(words[0])
 	}
-	subject := subject{options["automation"], execution, description, startedAt}
+	subject := subject{options["automation"], execution, startOf(description, longestDescription), startedAt}
 	if options["dry-run"] != "" {
 		return dryRun(subject, settings)
 	}
@@ -117,16 +121,20 @@ func parseExec(args []string) (words []string, options values, err error) {
 	case !uuidForm.MatchString(automation):
 		err = usagef("--automation must be a UUID")
 	default:
-		err = requireExecution(options)
+		if execution, given := options["execution"]; given {
+			err = requireExecution(execution)
+		}
 	}
 	return words, options, err
 }
 
-// Ingest counts UTF-16 units as JavaScript does.
-func requireExecution(options values) error {
-	execution, given := options["execution"]
-	if given && (execution == "" || len(utf16Of(execution)) > 255) {
+// The same rules as those of ingest.
+func requireExecution(execution string) error {
+	switch {
+	case execution == "" || utf8.RuneCountInString(execution) > 255:
 		return usagef("--execution must have 1 to 255 characters")
+	case execution == "." || execution == "..":
+		return usagef("--execution must not be . or .., which no address can hold")
 	}
 	return nil
 }

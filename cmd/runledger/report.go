@@ -188,6 +188,9 @@ func bodyOfEvent(options values, words []string) (eventBody, error) {
 	case body.ExecutionID == "":
 		return body, usagef("--execution is required outside of runledger exec (RUNLEDGER_EXECUTION_ID)")
 	}
+	if err := requireExecution(body.ExecutionID); err != nil {
+		return body, err
+	}
 	if len(words) == 2 {
 		body.Description = words[1]
 	}

@@ -3,10 +3,19 @@ package main
 import (
 	"crypto/rand"
 	"fmt"
-	"unicode/utf16"
 )
 
-func utf16Of(text string) []uint16 { return utf16.Encode([]rune(text)) }
+// The first characters of a text.
+func startOf(text string, most int) string {
+	count := 0
+	for at := range text {
+		if count == most {
+			return text[:at]
+		}
+		count++
+	}
+	return text
+}
 
 // A random UUID (RFC 9562, version 4).
 func newUUID() string {

@@ -75,6 +75,12 @@ describe('runledger exec and the record', () => {
     });
   }
 
+  it('cuts a description that is too long to be recorded', async () => {
+    await run('true', {}, ['--execution', '🙂'.repeat(255), '--description', '🙂'.repeat(10_001)]);
+    expect(await runs()).to.deep.equal(['START END']);
+    expect((await suite.stored())[0]?.description).to.equal('🙂'.repeat(10_000));
+  });
+
   const tooLong: Record<string, [string, string]> = {
     'characters of three bytes': ["for n in $(seq 20); do printf 'エラー%.0s' $(seq 1500); echo; done", 'エラー'],
     'control characters': [String.raw`head -c 60000 /dev/zero | tr '\0' '\001'`, '\u0001'],
@@ -237,6 +243,7 @@ describe('runledger exec and the record', () => {
       const wrong: [string[], RegExp][] = [
         [['warning', 'x'], /--automation is required outside of runledger exec/],
         [['finish'], /the first argument must be start, event, warning, error or end/],
+        [['warning', 'x', '--automation', automation, '--execution', '.'], /--execution must not be \. or \.\./],
         [['warning', '3', 'rows'], /unexpected argument "rows": quote a text of several words/],
         [
           ['warning', 'x', '--id', '1', '--automation', automation, '--execution', '1'],

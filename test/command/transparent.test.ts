@@ -2,7 +2,7 @@ import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { environmentWith, outcomeOf, reported } from '../support/exec.ts';
+import { automation, environmentWith, outcomeOf, reported } from '../support/exec.ts';
 
 /** Programs whose exit code, signal, output or input could differ under a wrapper. */
 const programs: Record<string, string> = {
@@ -167,6 +167,10 @@ describe('runledger exec', () => {
   const wrong: Record<string, [string[], RegExp]> = {
     'no automation': [['exec', '--', 'true'], /--automation is required/],
     'an automation that is no UUID': [['exec', '--automation', 'x', '--', 'true'], /--automation must be a UUID/],
+    'an execution that no address can hold': [
+      ['exec', '--automation', automation, '--execution', '..', '--', 'true'],
+      /--execution must not be \. or \.\./,
+    ],
     'no command': [['exec', '--automation', 'x'], /no command follows "--"/],
     'an unknown option': [['exec', '--colour', '--', 'true'], /unknown option "--colour"/],
     'a command without "--"': [['exec', 'ls', '-l'], /unexpected argument "ls": the command follows "--"/],
