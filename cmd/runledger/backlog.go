@@ -10,16 +10,10 @@ type waitingEvent struct {
 	event outgoing
 }
 
-// The result of sending a backlog. `faults` says why events were refused.
+// The result of sending a backlog.
 type backlogResult struct {
 	sent   int
 	failed bool
-	faults []refusal
-}
-
-type refusal struct {
-	name   string
-	errors []fieldError
 }
 
 // Sends the named events of the spool, many per request, until an attempt fails or isOver returns
@@ -41,14 +35,13 @@ func sendBacklog(ctx context.Context, spool *spool, delivery *delivery, names []
 			if isOver() {
 				return result
 			}
-			attempt, errors := delivery.send(ctx, one.event)
+			attempt, reason := delivery.send(ctx, one.event)
 			switch attempt {
 			case recorded:
 				spool.remove(one.name)
 				result.sent++
 			case refused:
-				spool.setAside(one.name)
-				result.faults = append(result.faults, refusal{one.name, errors})
+				spool.setAside(one.name, reason)
 			default:
 				result.failed = true
 				return result
@@ -67,7 +60,7 @@ func readBatch(spool *spool, names []string) []waitingEvent {
 		case isWhole:
 			batch = append(batch, waitingEvent{name, event})
 		case !isGone:
-			spool.setAside(name)
+			spool.setAside(name, "the file is damaged")
 		}
 	}
 	return batch

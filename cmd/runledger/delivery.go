@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -61,12 +62,12 @@ func (d *delivery) connect() (*caller, error) {
 	return d.caller, err
 }
 
-// Makes one attempt.
-func (d *delivery) send(ctx context.Context, event outgoing) (attempt, []fieldError) {
+// Makes one attempt. Returns the reason if the event is refused.
+func (d *delivery) send(ctx context.Context, event outgoing) (attempt, string) {
 	caller, err := d.connect()
 	if err != nil {
 		d.note(err.Error(), true)
-		return failed, nil
+		return failed, ""
 	}
 	body := event.Body
 	answer, err := caller.post(ctx, "/v1/register/", event.Key, body)
@@ -82,18 +83,19 @@ func (d *delivery) send(ctx context.Context, event outgoing) (attempt, []fieldEr
 	}
 	if err != nil {
 		d.note(reasonOf(err, "Runledger"), false)
-		return failed, nil
+		return failed, ""
 	}
 	if answer.status == http.StatusCreated {
-		return recorded, nil
+		return recorded, ""
 	}
 	problem := answer.problem()
-	d.note(fmt.Sprintf("Runledger answers %d: %s", answer.status, problem.said()), false)
+	said := fmt.Sprintf("Runledger answers %d: %s", answer.status, problem.said())
+	d.note(said, false)
 	switch answer.status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return refused, problem.Errors
+		return refused, cmp.Or(problem.faults(), said)
 	}
-	return failed, nil
+	return failed, ""
 }
 
 // Makes one attempt for several events. Returns the keys of those that Runledger has recorded.
@@ -178,6 +180,14 @@ func (p problem) said() string {
 		return "no problem document"
 	}
 	return p.Detail
+}
+
+func (p problem) faults() string {
+	var parts []string
+	for _, one := range p.Errors {
+		parts = append(parts, strings.TrimSpace(one.Pointer+" "+one.Detail))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (a answer) problem() problem {

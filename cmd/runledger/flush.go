@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-// `runledger flush`: sends now what waits in the spool. Exit code 1 if something still waits or was
-// refused.
+// `runledger flush`: sends now what waits in the spool. Exit code 1 if something still waits, or was
+// refused since the last time.
 func runFlush(args []string) (int, error) {
 	options, _, err := parseOptions(args, optionSpec{
 		texts: []string{"spool", "url", "token-file", "ca-file"},
@@ -35,34 +34,28 @@ func runFlush(args []string) (int, error) {
 		receivers = foldersIn(folder)
 	}
 	var sent, waiting, refused int
-	var faults []string
+	var refusals []refusal
 	for _, receiver := range receivers {
 		spool := &spool{folder: filepath.Join(folder, receiver), maxBytes: maxBytes, maxEvents: maxEvents}
 		if err := requirePrivate(spool.folder); err != nil && !os.IsNotExist(err) {
 			problems.add(err.Error())
 		}
 		result := sendBacklog(context.Background(), spool, delivery, spool.waiting(), func() bool { return false })
-		for _, one := range result.faults {
-			faults = append(faults, describeRefusal(filepath.Join(spool.folder, refusedFolder, one.name), one.errors))
-		}
+		refusals = append(refusals, spool.untold()...)
 		sent, waiting, refused = sent+result.sent, waiting+len(spool.waiting()), refused+spool.refused()
 	}
 	fmt.Printf("%d sent, %d waiting, %d refused in %s\n", sent, waiting, refused, folder)
-	for _, problem := range append(problems.all(), faults...) {
+	for _, problem := range problems.all() {
 		say(problem)
 	}
-	if waiting > 0 || len(faults) > 0 || len(problems.all()) > 0 {
+	for _, one := range refusals {
+		say(fmt.Sprintf("refused: %s, kept in %s", one.reason, one.event))
+		one.told()
+	}
+	if waiting > 0 || len(refusals) > 0 || len(problems.all()) > 0 {
 		return 1, nil
 	}
 	return 0, nil
-}
-
-func describeRefusal(path string, errors []fieldError) string {
-	var parts []string
-	for _, one := range errors {
-		parts = append(parts, strings.TrimSpace(one.Pointer+" "+one.Detail))
-	}
-	return fmt.Sprintf("refused: %s, kept in %s", strings.Join(parts, "; "), path)
 }
 
 func foldersIn(folder string) []string {

@@ -13,6 +13,7 @@ type ownEvent struct {
 	wasTried bool   // by the spool
 	name     string // in the spool; empty if the spool did not take it
 	state    attempt
+	reason   string // why it was refused
 }
 
 // Writes events to the spool and delivers them, each in order and both in the background, so that
@@ -88,14 +89,14 @@ func (o *outbox) writeToSpool() {
 // Removes an event from the spool once it is both stored there and finally answered.
 func (o *outbox) clear(one *ownEvent) {
 	o.mutex.Lock()
-	name, state := one.name, one.state
+	name, state, reason := one.name, one.state, one.reason
 	o.mutex.Unlock()
 	switch {
 	case name == "":
 	case state == recorded:
 		o.spool.remove(name)
 	case state == refused:
-		o.spool.setAside(name)
+		o.spool.setAside(name, reason)
 	}
 }
 
@@ -175,12 +176,12 @@ func (o *outbox) isOver(worked bool) bool {
 // Returns false as soon as an attempt fails.
 func (o *outbox) deliverOwn() bool {
 	for one := o.next(); one != nil && o.ctx.Err() == nil; one = o.next() {
-		attempt, _ := o.delivery.send(o.ctx, one.event)
+		attempt, reason := o.delivery.send(o.ctx, one.event)
 		if attempt == failed {
 			return false
 		}
 		o.mutex.Lock()
-		one.state = attempt
+		one.state, one.reason = attempt, reason
 		o.mutex.Unlock()
 		o.clear(one)
 	}

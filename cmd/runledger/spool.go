@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +37,18 @@ var nameForm = regexp.MustCompile(`^(\d{15})-(\d{3,})-[\da-f-]{36}-(\d+)\.json$`
 // A temporary file of this age was left by a killed process.
 const abandoned = time.Hour
 
-// The folder, beside the waiting events, for events that Runledger refused for good.
-const refusedFolder = "refused"
+// The folder, beside the waiting events, for events that Runledger refused for good, and the end of
+// the names of the files with the reasons.
+const (
+	refusedFolder = "refused"
+	reasonSuffix  = ".reason"
+)
+
+// A refused event: where it is kept, and why it was refused.
+type refusal struct{ event, reason string }
+
+// Call it once somebody has been told.
+func (r refusal) told() { _ = os.Remove(r.event + reasonSuffix) }
 
 // Writes an event and returns its name in the spool. After that, a crash does not lose it.
 func (s *spool) add(event outgoing) (string, error) {
@@ -141,8 +152,14 @@ func (s *spool) waiting() []string {
 
 // How many events Runledger refused.
 func (s *spool) refused() int {
+	count := 0
 	entries, _ := os.ReadDir(filepath.Join(s.folder, refusedFolder))
-	return len(entries)
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), reasonSuffix) {
+			count++
+		}
+	}
+	return count
 }
 
 // Reads an event. `gone` if another process has removed it, not `ok` if the file is damaged.
@@ -158,11 +175,35 @@ func (s *spool) read(name string) (event outgoing, ok bool, gone bool) {
 // Removes an event, unless another process already has.
 func (s *spool) remove(name string) { _ = os.Remove(filepath.Join(s.folder, name)) }
 
-// Sets aside an event that Runledger refused for good, for people to look at.
-func (s *spool) setAside(name string) {
+// Sets aside an event that Runledger refused for good, for people to look at. The reason stays
+// beside it until `flush` has told it.
+func (s *spool) setAside(name, reason string) {
 	aside := filepath.Join(s.folder, refusedFolder)
 	_ = os.Mkdir(aside, 0o700)
-	_ = os.Rename(filepath.Join(s.folder, name), filepath.Join(aside, name))
+	if os.Rename(filepath.Join(s.folder, name), filepath.Join(aside, name)) == nil {
+		_ = os.WriteFile(filepath.Join(aside, name+reasonSuffix), []byte(reason), 0o600)
+	}
+}
+
+// The refused events that nobody has been told of.
+func (s *spool) untold() []refusal {
+	if s.unusable != nil || requirePrivate(s.folder) != nil {
+		return nil
+	}
+	var found []refusal
+	aside := filepath.Join(s.folder, refusedFolder)
+	entries, _ := os.ReadDir(aside)
+	for _, entry := range entries {
+		path := filepath.Join(aside, entry.Name())
+		event, isReason := strings.CutSuffix(path, reasonSuffix)
+		if !isReason {
+			continue
+		}
+		if reason, err := os.ReadFile(path); err == nil {
+			found = append(found, refusal{event, cmp.Or(string(reason), "the reason is lost")})
+		}
+	}
+	return found
 }
 
 func (s *spool) removeIfAbandoned(entry fs.DirEntry) {
