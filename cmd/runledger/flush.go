@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// `runledger flush`: sends now what waits in the spool. Exit code 1 if something still waits, or was
-// refused since the last time.
+// `runledger flush`: sends now what waits in the spool. Exit code 1 if something still waits, or
+// was refused since the last time.
 func runFlush(args []string) (int, error) {
 	options, _, err := parseOptions(args, optionSpec{
 		texts: []string{"spool", "url", "token-file", "ca-file"},
