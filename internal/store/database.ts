@@ -12,6 +12,7 @@ import type { DeadLettersTable } from './tables/dead-letters-table.ts';
 import type { DeliveriesTable } from './tables/deliveries-table.ts';
 import type { ErasuresTable } from './tables/erasures-table.ts';
 import type { ColdArchive, ColdDaysTable } from './tables/cold-days-table.ts';
+import type { CompactedExecutionsTable, CompactedKeysTable } from './tables/compacted-executions-table.ts';
 import type { EventsTable } from './tables/events-table.ts';
 import type { ExecutionsTable } from './tables/executions-table.ts';
 import type {
@@ -46,6 +47,8 @@ export interface Tables {
   events: EventsTable;
   executions: ExecutionsTable;
   running_executions: RunningExecutionsTable;
+  compacted_executions: CompactedExecutionsTable;
+  compacted_keys: CompactedKeysTable;
   dead_letters: DeadLettersTable;
   sessions: SessionsTable;
   console_keys: ConsoleKeysTable;

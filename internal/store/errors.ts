@@ -46,6 +46,11 @@ export function movedOrganizations(error: unknown): ReadonlySet<string> | undefi
   return new Set(String((error as { detail?: string }).detail).split('\n'));
 }
 
+/** True when an execution of a batch is compacted, so that nothing of the batch was stored. */
+export function isCompacted(error: unknown): boolean {
+  return codeOf(error) === 'RL002';
+}
+
 /** True when a statement exceeded the statement time-out or the client's time-out. */
 export function isTimeout(error: unknown): boolean {
   return codeOf(error) === queryCanceled || messageOf(error) === readTimeout;

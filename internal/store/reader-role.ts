@@ -19,6 +19,8 @@ const readTables = [
   'cold_days',
   'executions',
   'running_executions',
+  'compacted_executions',
+  'compacted_keys',
   'automations',
   'channels',
   'alerts',

@@ -2,7 +2,8 @@ import type { AcceptedEvent } from '../event/event.ts';
 import type { MacKey } from '../ledger/mac.ts';
 import { anomalies, type Anomaly, type StoredBatch } from '../event/outcome/stored-batch.ts';
 import type { Database, Tables } from './database.ts';
-import { isDuplicate } from './errors.ts';
+import { expandExecutions } from './compacted/expand.ts';
+import { isCompacted, isDuplicate } from './errors.ts';
 import { insertUnlessArchived, mayBeArchived } from './insert-unless-archived.ts';
 import { proofOf } from './ledger/leaves-of-batch.ts';
 import { insertAndMerge, type ChangeRow, type InsertOptions } from './record-events-statement.ts';
@@ -21,10 +22,10 @@ export async function recordEvents(
   events: readonly AcceptedEvent[],
   { macKey }: { macKey?: MacKey | undefined } = {},
 ): Promise<StoredBatch> {
-  const rows = await skippingDuplicatesOnceMet((duplicates) =>
+  const rows = await withWhatItMeets((met) =>
     mayBeArchived(events)
-      ? insertUnlessArchived(db, events, (trx, fresh) => insertBatch(trx, fresh, { duplicates, macKey }))
-      : insertBatch(db, events, { duplicates, macKey }),
+      ? insertUnlessArchived(db, events, (trx, fresh) => insertBatch(trx, fresh, { ...met, macKey }))
+      : insertBatch(db, events, { ...met, macKey }),
   );
   return {
     stored: rows.reduce((sum, row) => sum + row.events, 0),
@@ -40,30 +41,41 @@ export async function recordEvents(
   };
 }
 
+/** What a batch takes into account. */
+interface Met {
+  duplicates: InsertOptions['duplicates'];
+  /** Whether compacted executions of its events become rows first. */
+  expands: boolean;
+}
+
 /**
- * Assumes that all events are new, and looks for duplicates only after Postgres found one. Looking
- * each time would cost Postgres a fifth more CPU time (test/bench/README.md).
+ * Assumes that all events are new and no execution is compacted, and looks for either only after
+ * Postgres found one. Looking for duplicates each time would cost Postgres a fifth more CPU time
+ * (test/bench/README.md).
  */
-async function skippingDuplicatesOnceMet(
-  insert: (duplicates: InsertOptions['duplicates']) => Promise<ChangeRow[]>,
-): Promise<ChangeRow[]> {
-  try {
-    return await insert('refuse');
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    return insert('skip');
+async function withWhatItMeets(insert: (met: Met) => Promise<ChangeRow[]>): Promise<ChangeRow[]> {
+  let met: Met = { duplicates: 'refuse', expands: false };
+  for (;;) {
+    try {
+      return await insert(met);
+    } catch (error) {
+      if (isDuplicate(error) && met.duplicates === 'refuse') met = { ...met, duplicates: 'skip' };
+      // One that fails in a transaction may have met a duplicate, too.
+      else if (isCompacted(error) && !met.expands) met = { duplicates: 'skip', expands: true };
+      else throw error;
+    }
   }
 }
 
 async function insertBatch(
   db: Database,
   events: readonly AcceptedEvent[],
-  { duplicates, macKey }: { duplicates: InsertOptions['duplicates']; macKey: MacKey | undefined },
+  { duplicates, expands, macKey }: Met & { macKey: MacKey | undefined },
 ): Promise<ChangeRow[]> {
   const batch = inOneOrder(duplicates === 'skip' ? withoutRepeats(events) : events);
   if (batch.length === 0) return [];
   const proof = macKey && proofOf(batch, macKey);
-  return insertAndKeepRunning(db, batch, insertAndMerge(batch, { duplicates, proof }));
+  return insertAndKeepRunning(db, batch, insertAndMerge(batch, { duplicates, proof }), expands);
 }
 
 /**
@@ -88,22 +100,24 @@ function withoutRepeats(events: readonly AcceptedEvent[]): AcceptedEvent[] {
 }
 
 /**
- * Runs the statement, and then those of {@link keepRunning} in the same transaction: they must see
+ * Makes executions rows if asked to, runs the statement, and then those of {@link keepRunning} in the same transaction: they must see
  * what the statement waited for.
  */
 async function insertAndKeepRunning(
   db: Database,
   events: readonly AcceptedEvent[],
   statement: RawBuilder<ChangeRow>,
+  expands: boolean,
 ): Promise<ChangeRow[]> {
   const after = keepRunning(events);
-  if (db.followedBy !== undefined) {
+  if (db.followedBy !== undefined && !expands) {
     const compiled = after.map((each) => each.compile(db));
     return (
       await statement.execute(db.followedBy(compiled.map((each) => ({ text: each.sql, values: each.parameters }))))
     ).rows;
   }
   const work = async (trx: Kysely<Tables>): Promise<ChangeRow[]> => {
+    if (expands) await expandExecutions(trx, events);
     const { rows } = await statement.execute(trx);
     for (const each of after) await each.execute(trx);
     return rows;

@@ -1,6 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { booleanArray, textArray, timeArray, uuidArray } from './array-parameters.ts';
+import { keyOf } from './compacted/expanded.ts';
+import { searchByKey } from './search-by-key.ts';
 
 /** What a batch says of one execution. Times are in ms since the Unix epoch. */
 interface Touched {
@@ -12,16 +14,11 @@ interface Touched {
   over: boolean;
 }
 
-/** Only a search per key suits both a short and a long list of running executions. */
-const searchByKey = sql`
-  select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-    set_config('enable_mergejoin', 'off', true)
-`;
-
 /**
  * The statements that follow the merge of a batch: they remove the executions that are over from
- * `running_executions`, and the marks of those that are not lost. The merge waits for other writers
- * of an execution, and only a later statement sees the row that these have added.
+ * `running_executions`, and the marks of those that are not lost. They fail if an execution is in a
+ * block (`isCompacted`). The merge waits for other writers of an execution, and only a later
+ * statement sees what these have done.
  */
 export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknown>[] {
   const touched = [...touchedBy(events).values()];
@@ -40,11 +37,19 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
       delete from running_executions r using touched t
       where t.is_over
         and (r.organization, r.automation_id, r.execution_id) = (t.organization, t.automation_id, t.execution_id)
+    ),
+    found as (
+      select from touched t
+      join compacted_keys k on k.organization = t.organization and k.key = ${keyOf(sql`t.execution_id`)}
+      join compacted_executions c
+        on (c.organization, c.id, c.automation_id) = (k.organization, k.block, t.automation_id)
+      where (select exists (select from compacted_executions))
     )
     update running_executions r set first_event_at = least(r.first_event_at, t.first_at),
       lost_at = case when r.lost_at >= t.last_at then r.lost_at end
     from touched t
-    where not t.is_over and (t.first_at < r.first_event_at or t.last_at > r.lost_at)
+    where (select case when exists (select from found) then refuse_compacted() else true end)
+      and not t.is_over and (t.first_at < r.first_event_at or t.last_at > r.lost_at)
       and (r.organization, r.automation_id, r.execution_id) = (t.organization, t.automation_id, t.execution_id)
   `;
   return [searchByKey, keep];

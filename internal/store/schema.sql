@@ -6,6 +6,14 @@ CREATE FUNCTION public.refuse_change() RETURNS trigger
     end
     $$;
 
+CREATE FUNCTION public.refuse_compacted() RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+    begin
+      raise exception 'an execution is compacted' using errcode = 'RL002';
+    end
+    $$;
+
 CREATE FUNCTION public.refuse_moved_organizations() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO '$user', 'public'
@@ -161,6 +169,37 @@ CREATE TABLE public.cold_days (
     object text NOT NULL COLLATE pg_catalog."C",
     rows bigint NOT NULL,
     manifest_sha256 text NOT NULL
+);
+
+CREATE TABLE public.compacted_executions (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    id bigint NOT NULL,
+    automation_id uuid NOT NULL,
+    oldest timestamp(3) with time zone NOT NULL,
+    newest timestamp(3) with time zone NOT NULL,
+    last_at timestamp(3) with time zone NOT NULL,
+    executions integer NOT NULL,
+    failures integer NOT NULL,
+    anomalies integer NOT NULL,
+    ids uuid[] NOT NULL,
+    names text[],
+    first_after integer[] NOT NULL,
+    last_after integer[] NOT NULL,
+    started_after integer[] NOT NULL,
+    failed_after integer[] NOT NULL,
+    ended_before integer[] NOT NULL,
+    accepted_after integer[] NOT NULL,
+    start_counts integer[] NOT NULL,
+    event_counts integer[] NOT NULL,
+    warning_counts integer[] NOT NULL,
+    error_counts integer[] NOT NULL,
+    end_counts integer[] NOT NULL
+);
+
+CREATE TABLE public.compacted_keys (
+    block bigint NOT NULL,
+    key integer NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C"
 );
 
 CREATE TABLE public.console_automations (
@@ -1024,6 +1063,12 @@ ALTER TABLE ONLY public.channels
 ALTER TABLE ONLY public.cold_days
     ADD CONSTRAINT cold_days_pkey PRIMARY KEY (organization, day, object);
 
+ALTER TABLE ONLY public.compacted_executions
+    ADD CONSTRAINT compacted_executions_pkey PRIMARY KEY (organization, id);
+
+ALTER TABLE ONLY public.compacted_keys
+    ADD CONSTRAINT compacted_keys_pkey PRIMARY KEY (organization, key, block);
+
 ALTER TABLE ONLY public.console_automations
     ADD CONSTRAINT console_automations_pkey PRIMARY KEY (organization, automation_id);
 
@@ -1184,6 +1229,10 @@ CREATE INDEX alerts_of_id ON public.alerts USING btree (id);
 CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_id) WHERE (resolved_at IS NULL);
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
+
+CREATE INDEX compacted_executions_newest ON public.compacted_executions USING btree (organization, newest);
+
+CREATE INDEX compacted_executions_of_automation ON public.compacted_executions USING btree (organization, automation_id, newest);
 
 CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, channel_namespace, channel_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
@@ -1632,6 +1681,10 @@ ALTER TABLE public.channels ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.cold_days ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.compacted_executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.compacted_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.console_automations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.console_channels ENABLE ROW LEVEL SECURITY;
@@ -1653,6 +1706,10 @@ CREATE POLICY everybody ON public.automations USING ((NOT COALESCE(pg_has_role((
 CREATE POLICY everybody ON public.channels USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
 CREATE POLICY everybody ON public.cold_days USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
+
+CREATE POLICY everybody ON public.compacted_executions USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
+
+CREATE POLICY everybody ON public.compacted_keys USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
 CREATE POLICY everybody ON public.console_automations USING ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false))) WITH CHECK ((NOT COALESCE(pg_has_role((to_regrole('runledger_reader'::text))::oid, 'USAGE'::text), false)));
 
@@ -1707,6 +1764,10 @@ CREATE POLICY one_organization ON public.automations FOR SELECT TO runledger_rea
 CREATE POLICY one_organization ON public.channels FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.cold_days FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.compacted_executions FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.compacted_keys FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.console_automations FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { createActs } from './baseline/acts.ts';
+import { createCompactedExecutions } from './baseline/compacted-executions.ts';
 import { createConsole } from './baseline/console.ts';
 import { createEvents } from './baseline/events.ts';
 import { createExecutions } from './baseline/executions.ts';
@@ -17,6 +18,7 @@ import { createOwners } from './baseline/owners.ts';
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvents(db);
   await createExecutions(db);
+  await createCompactedExecutions(db);
   await createConsole(db);
   await createOwners(db);
   await createExpectations(db);

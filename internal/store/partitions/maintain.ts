@@ -1,6 +1,7 @@
 import type { MaintenanceReport } from '../../event/outcome/maintenance-report.ts';
 import type { MacKey } from '../../ledger/mac.ts';
 import { withDaysInError } from '../error-context.ts';
+import { compactBefore, type CompactionSizes } from '../compacted/compact.ts';
 import type { Database } from '../database.ts';
 import { coolBefore } from './cool.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
@@ -31,6 +32,8 @@ export interface MaintenanceOptions {
    * executions.
    */
   hotDays?: number;
+  /** How executions are compacted once their events are in the archive only. */
+  compaction?: CompactionSizes;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
   /** If given, logs get acts of retention. */
@@ -78,6 +81,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
       const oldest = daysBefore(today, retentionDays);
       Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
     }
+    if (hotDays > 0) await compactBefore(db, daysBefore(today, hotDays), options.compaction);
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;

@@ -32,6 +32,8 @@ export const replicated = [
   { name: 'cold_days', key: 'day, object' },
   { name: 'executions', key: 'automation_id, execution_id' },
   { name: 'running_executions', key: 'automation_id, execution_id' },
+  { name: 'compacted_executions', key: 'id' },
+  { name: 'compacted_keys', key: 'key, block' },
   { name: 'dead_letters', key: 'id' },
   { name: 'erasures', key: 'id' },
   { name: 'acts', key: 'id' },

@@ -1,0 +1,80 @@
+import { sql, type RawBuilder } from 'kysely';
+
+/** All columns of `executions`, in the order of {@link expanded}. */
+export const allColumns = sql.raw(`
+  organization, automation_id, execution_id, state, first_event_at, last_event_at, started_at, failed_at, ended_at,
+  start_count, event_count, warning_count, error_count, end_count,
+  start_missing, start_repeated, start_late, event_after_end, last_accepted_at
+`);
+
+const ms = sql.raw(`interval '1 ms'`);
+
+/** The query of the executions in blocks: rows of `compacted_executions`, as rows of `executions`. */
+export function expanded(blocks: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select b.organization, b.automation_id, coalesce(u.name, u.id::text) collate "C" as execution_id,
+      case when u.error_count > 0 then 'failed' when u.end_count > 0 then 'succeeded' else 'running' end as state,
+      f.first_event_at, l.last_event_at, f.first_event_at + u.started_after * ${ms} as started_at,
+      f.first_event_at + u.failed_after * ${ms} as failed_at, l.last_event_at - u.ended_before * ${ms} as ended_at,
+      u.start_count, u.event_count, u.warning_count, u.error_count, u.end_count,
+      u.start_count = 0 as start_missing, u.start_count > 1 as start_repeated,
+      coalesce(u.started_after > 0, false) as start_late, coalesce(u.ended_before > 0, false) as event_after_end,
+      l.last_event_at + u.accepted_after * ${ms} as last_accepted_at
+    from (${blocks}) as b
+    cross join lateral unnest(
+      b.ids, b.names, b.first_after, b.last_after, b.started_after, b.failed_after, b.ended_before, b.accepted_after,
+      b.start_counts, b.event_counts, b.warning_counts, b.error_counts, b.end_counts
+    ) as u (
+      id, name, first_after, last_after, started_after, failed_after, ended_before, accepted_after,
+      start_count, event_count, warning_count, error_count, end_count
+    )
+    cross join lateral (select b.oldest + u.first_after * ${ms} as first_event_at) as f
+    cross join lateral (select f.first_event_at + u.last_after * ${ms} as last_event_at) as l
+  `;
+}
+
+/** The key of an execution's id in `compacted_keys`: a few executions may share it. */
+export function keyOf(executionId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`('x' || encode(substring(sha256(convert_to(${executionId}, 'UTF8')) for 4), 'hex'))::bit(32)::integer`;
+}
+
+/** The key of an execution as expressions. */
+export interface KeyExpressions {
+  organization: RawBuilder<unknown>;
+  /** Absent for all automations. */
+  automationId?: RawBuilder<unknown>;
+  executionId: RawBuilder<unknown>;
+}
+
+/** The query of the blocks that may have an execution. */
+export function blocksWith({ organization, automationId, executionId }: KeyExpressions): RawBuilder<unknown> {
+  const ofAutomation = automationId === undefined ? sql`` : sql`and c.automation_id = ${automationId}`;
+  return sql`
+    select c.* from compacted_keys k join compacted_executions c on c.organization = k.organization and c.id = k.block
+    where k.organization = ${organization} and k.key = ${keyOf(executionId)} ${ofAutomation}
+  `;
+}
+
+/**
+ * The query of the executions with an id, wherever they are: all columns of `executions`, at most
+ * one row an automation.
+ */
+export function executionsWithId(key: KeyExpressions): RawBuilder<unknown> {
+  const { organization, automationId, executionId } = key;
+  const ofAutomation = automationId === undefined ? sql`` : sql`and automation_id = ${automationId}`;
+  return sql`
+    select ${allColumns} from executions
+    where organization = ${organization} ${ofAutomation} and execution_id = ${executionId}
+    union all
+    select * from (${expanded(blocksWith(key))}) as compacted where execution_id = ${executionId}
+  `;
+}
+
+/** The query of all executions of an organization, wherever they are. */
+export function everyExecution(organization: string): RawBuilder<unknown> {
+  return sql`
+    select ${allColumns} from executions where organization = ${organization}
+    union all
+    ${expanded(sql`select * from compacted_executions where organization = ${organization}`)}
+  `;
+}

@@ -1,0 +1,61 @@
+import { sql, type Kysely } from 'kysely';
+import { showToReaders } from './show-to-readers.ts';
+
+/**
+ * Old executions, many of an automation in one row, so that they take a fifth of the disk
+ * (docs/design/outcomes.md). An execution is in `executions` or in one of these rows.
+ */
+export async function createCompactedExecutions(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table compacted_executions (
+      organization text collate "C" not null,
+      id bigint not null,
+      automation_id uuid not null,
+      oldest timestamptz(3) not null,
+      newest timestamptz(3) not null,
+      last_at timestamptz(3) not null,
+      executions integer not null,
+      failures integer not null,
+      anomalies integer not null,
+      ids uuid[] not null,
+      names text[],
+      first_after integer[] not null,
+      last_after integer[] not null,
+      started_after integer[] not null,
+      failed_after integer[] not null,
+      ended_before integer[] not null,
+      accepted_after integer[] not null,
+      start_counts integer[] not null,
+      event_counts integer[] not null,
+      warning_counts integer[] not null,
+      error_counts integer[] not null,
+      end_counts integer[] not null,
+      primary key (organization, id)
+    )
+  `.execute(db);
+  await sql`create index compacted_executions_newest on compacted_executions (organization, newest)`.execute(db);
+  await sql`
+    create index compacted_executions_of_automation on compacted_executions (organization, automation_id, newest)
+  `.execute(db);
+  await sql`
+    create table compacted_keys (
+      block bigint not null,
+      key integer not null,
+      organization text collate "C" not null,
+      primary key (organization, key, block)
+    )
+  `.execute(db);
+  await showToReaders(db, 'compacted_executions', 'compacted_keys');
+  await refuseChanges(db);
+}
+
+/** What a worker calls when it finds that it has added a row for a compacted execution. */
+async function refuseChanges(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function refuse_compacted() returns boolean language plpgsql as $$
+    begin
+      raise exception 'an execution is compacted' using errcode = 'RL002';
+    end
+    $$
+  `.execute(db);
+}
