@@ -1,11 +1,12 @@
 import type { Database } from '../store/database.ts';
+import { expanded, longestBlockDays } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
-import { time } from './conditions.ts';
+import { time, type Condition } from './conditions.ts';
 import { duration } from './duration.ts';
 import type { Execution } from './execution.ts';
 import { readAs } from './read-as.ts';
 
-/** How many of the automation's newest executions have their durations compared. */
+/** How many of the automation's newest executions, none of them compacted, have their durations compared. */
 const most = 1_000;
 
 /** The place of an execution among those of its automation. */
@@ -27,6 +28,27 @@ export function aroundExecution(
 ): Promise<Surroundings> {
   const ofAutomation = sql`organization = ${organization} and automation_id = ${automation}::uuid`;
   const place = sql`(${time(first_event_at)}, ${execution_id})`;
+  const isAfter = sql`newest >= ${time(first_event_at)}`;
+  const isBefore = sql`oldest <= ${time(first_event_at)}
+    and newest < ${time(first_event_at)} + ${sql.lit(longestBlockDays)} * interval '1 day'`;
+  const neighbor = (operator: '<' | '>', order: 'asc' | 'desc'): Condition => {
+    const [side, direction] = [sql.raw(operator), sql.raw(order)];
+    const beside = sql`first_event_at ${side}= ${time(first_event_at)} and (first_event_at, execution_id) ${side} ${place}`;
+    const nearest = sql`order by first_event_at ${direction}, execution_id ${direction} limit 1`;
+    // Blocks of an automation do not overlap: it is in the one around this time, or in the one beside it.
+    const blocks = sql`
+      select * from compacted_executions
+      where ${ofAutomation} and ${operator === '<' ? isBefore : isAfter}
+      order by newest ${direction} limit 2
+    `;
+    return sql`
+      select execution_id from (
+        (select first_event_at, execution_id from executions where ${ofAutomation} and ${beside} ${nearest})
+        union all
+        select first_event_at, execution_id from (${expanded(blocks)}) as compacted where ${beside}
+      ) as both_of_them ${nearest}
+    `;
+  };
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<Surroundings>`
       with ended as (
@@ -36,12 +58,8 @@ export function aroundExecution(
         ) as newest where duration is not null
       )
       select
-        (select execution_id from executions where ${ofAutomation}
-          and first_event_at <= ${time(first_event_at)} and (first_event_at, execution_id) < ${place}
-          order by first_event_at desc, execution_id desc limit 1) as previous,
-        (select execution_id from executions where ${ofAutomation}
-          and first_event_at >= ${time(first_event_at)} and (first_event_at, execution_id) > ${place}
-          order by first_event_at, execution_id limit 1) as next,
+        (${neighbor('<', 'desc')}) as previous,
+        (${neighbor('>', 'asc')}) as next,
         (select percentile_cont(0.5) within group (order by duration) from ended) as p50_ms,
         (select percentile_cont(0.95) within group (order by duration) from ended) as p95_ms,
         (select count(*)::integer from ended) as compared

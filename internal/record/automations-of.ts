@@ -1,3 +1,4 @@
+import { compactedWithId } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import type { Reading } from './read-as.ts';
@@ -10,7 +11,7 @@ export interface Part {
 
 /**
  * The query of an organization's automations, unordered. It skips from one to the next in an index
- * instead of reading all executions.
+ * instead of reading all executions. The newest executions of each are never compacted.
  */
 export function automationsOf(organization: string, { after, most }: Part = {}): Condition {
   const following = after === undefined ? sql`` : sql`and automation_id > ${after}::uuid`;
@@ -35,6 +36,11 @@ export async function automationsWith(trx: Reading, organization: string, execut
     select automation_id from (${automationsOf(organization)}) as automations
     join executions using (automation_id)
     where organization = ${organization} and execution_id = ${executionId}
+    union
+    select automation_id from (${compactedWithId({
+      organization: sql`${organization}`,
+      executionId: sql`${executionId}`,
+    })}) as compacted
   `.execute(trx);
   return rows.map((row) => row.automation_id);
 }

@@ -1,9 +1,13 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
+import { longestBlockDays, startsIn } from '../store/compacted/expanded.ts';
+import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql } from '../store/sql.ts';
 import { time, type Condition } from './conditions.ts';
 import type { Window } from './filters.ts';
 import { readAs } from './read-as.ts';
+
+const dayMs = 24 * 3_600_000;
 
 /** Most executions counted per step. */
 const most = 100_000;
@@ -54,15 +58,46 @@ export function countExecutions(
     ) as counted
   )`;
   const executions = sql`executions`;
+  const compacted = compactedBySteps(organization, { from, to, begin, step });
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<CountedRow>`
-      select at, ${counted(executions, sql`true`)} as total,
-        ${counted(executions, sql`failed_at is not null`)} as failed,
+      select at, least(${counted(executions, sql`true`)} + coalesce(compacted.total, 0), ${sql.lit(most)}) as total,
+        least(${counted(executions, sql`failed_at is not null`)} + coalesce(compacted.failed, 0), ${sql.lit(most)}) as failed,
         ${counted(sql`running_executions`, sql`true`)} as running
       from generate_series(${time(begin)}, ${time(last)}, ${step}) as at
+      left join (${compacted}) as compacted using (at)
     `.execute(trx);
     return rows.filter(({ total }) => total > 0).map(stepOf);
   });
+}
+
+interface CompactedSteps extends Window {
+  begin: Date;
+  step: Condition;
+}
+
+/**
+ * The query of the compacted executions by step. A block that lies in one step has their number;
+ * only the others are opened.
+ */
+function compactedBySteps(organization: string, { from, to, begin, step }: CompactedSteps): Condition {
+  if (!mayBeCold(from.getTime())) return sql`select null::timestamptz as at, 0 as total, 0 as failed where false`;
+  const stepOf = (column: string) => sql`date_bin(${step}, ${sql.ref(column)}, ${time(begin)})`;
+  const blocks = sql`
+    select *, ${stepOf('oldest')} = ${stepOf('newest')} and oldest >= ${time(from)} and newest < ${time(to)} as is_within
+    from compacted_executions where organization = ${organization} and newest >= ${time(from)}
+      and newest < ${time(new Date(to.getTime() + longestBlockDays * dayMs))} and oldest < ${time(to)}
+  `;
+  return sql`
+    select at, sum(total)::integer as total, sum(failed)::integer as failed from (
+      select ${stepOf('oldest')} as at, executions as total, failures as failed from (${blocks}) as b where is_within
+      union all
+      select ${stepOf('first_event_at')}, 1, failed::integer
+      from (${startsIn(sql`select * from (${blocks}) as b where not is_within`)}) as starts
+      where first_event_at >= ${time(from)} and first_event_at < ${time(to)}
+    ) as counted
+    group by at
+  `;
 }
 
 function stepOf({ at, total, failed, running }: CountedRow): CountedStep {

@@ -2,6 +2,7 @@ import { mostAhead } from '../event/occurred-at.ts';
 import type { EventKind } from '../event/schema.ts';
 import type { ShownState } from '../event/outcome/execution-state.ts';
 import { anomalies, type Anomaly } from '../event/outcome/stored-batch.ts';
+import { compactedWithId } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import { durationOf } from './duration.ts';
@@ -108,15 +109,23 @@ export const runningExecutions = (organization: string, isLost: boolean): Condit
 /**
  * Adds the other columns of {@link ExecutionRow} to rows of keys. `limit 1` makes Postgres find
  * each execution by its key: it assumes that key columns are independent, and would read all
- * executions.
+ * executions. `old`: some may be compacted.
  */
-export const withOtherColumns = (keys: Condition, organization: string): Condition => sql`
+export const withOtherColumns = (keys: Condition, organization: string, { old = false } = {}): Condition => sql`
   ${keys} as r cross join lateral (
     select ${sql.raw(otherColumns)} from executions as e
     where e.organization = ${organization} and (e.automation_id, e.execution_id) = (r.automation_id, r.execution_id)
+    ${old ? sql`union all select ${sql.raw(otherColumns)} from (${compactedOf(organization)}) as e` : sql``}
     limit 1
   ) as e
 `;
+
+const compactedOf = (organization: string): Condition =>
+  compactedWithId({
+    organization: sql`${organization}`,
+    automationId: sql`r.automation_id`,
+    executionId: sql`r.execution_id`,
+  });
 
 /** The order of lists of executions. */
 export const newestExecutionFirst = sql.raw('first_event_at desc, automation_id desc, execution_id desc');

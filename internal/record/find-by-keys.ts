@@ -1,3 +1,4 @@
+import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql } from '../store/sql.ts';
 import { shownColumns, withOtherColumns, type ExecutionKey, type ExecutionRow } from './execution.ts';
 import type { Reading } from './read-as.ts';
@@ -12,6 +13,7 @@ export async function findByKeys(
   keys: readonly ExecutionKey[],
 ): Promise<ExecutionRow[]> {
   if (keys.length === 0) return [];
+  const old = keys.some((key) => mayBeCold(key.first_event_at.getTime()));
   const rowsOfKeys = sql`
     (select * from unnest(
       ${keys.map((key) => key.automation_id)}::uuid[],
@@ -20,7 +22,7 @@ export async function findByKeys(
     ) with ordinality as keys (automation_id, execution_id, first_event_at, number))
   `;
   const { rows } = await sql<ExecutionRow>`
-    select ${shownColumns(organization)} from ${withOtherColumns(rowsOfKeys, organization)} order by number
+    select ${shownColumns(organization)} from ${withOtherColumns(rowsOfKeys, organization, { old })} order by number
   `.execute(trx);
   return rows;
 }

@@ -1,3 +1,4 @@
+import { executionsWithId } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { automationsWith } from './automations-of.ts';
 import { acceptedBetween, type ExecutionRow } from './execution.ts';
@@ -18,8 +19,11 @@ export async function findExecutions(
 ): Promise<FoundExecutions | undefined> {
   const ids = automationId === undefined ? await automationsWith(trx, organization, executionId) : [automationId];
   const { rows } = await sql<ExecutionRow>`
-    select automation_id, first_event_at, last_event_at, last_accepted_at from executions
-    where organization = ${organization} and automation_id = any(${ids}::uuid[]) and execution_id = ${executionId}
+    select automation_id, first_event_at, last_event_at, last_accepted_at from (${executionsWithId({
+      organization: sql`${organization}`,
+      automationId: sql`any(${ids}::uuid[])`,
+      executionId: sql`${executionId}`,
+    })}) as found
   `.execute(trx);
   if (rows.length === 0) return undefined;
   const times = rows.map(acceptedBetween);

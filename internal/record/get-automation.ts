@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql } from '../store/sql.ts';
 import type { AutomationDetail, SeriesPoint, SeriesStep } from './automation.ts';
 import { time } from './conditions.ts';
@@ -72,7 +73,11 @@ async function readSeries(
   // Days of a time zone begin at its midnight.
   const offset = sql`(${sql.lit(offsetMs)} * interval '1 millisecond')`;
   const first = sql`date_trunc(${sql.lit(step)}, ${time(from)} + ${offset}, 'UTC') - ${offset}`;
-  const within = { from: sql`greatest(at, ${time(from)})`, to: sql`least(at + ${interval}::interval, ${time(to)})` };
+  const within = {
+    from: sql`greatest(at, ${time(from)})`,
+    to: sql`least(at + ${interval}::interval, ${time(to)})`,
+    old: mayBeCold(from.getTime()),
+  };
   const { rows } = await sql<FiguresRow & { at: Date }>`
     select at, figures.*
     from generate_series(${first}, ${time(to)}, ${interval}::interval) as at

@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { noneBefore } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { readAs } from './read-as.ts';
 
@@ -37,8 +38,9 @@ export function getBlindness(db: Database, organization: string): Promise<Blindn
       select watermark, ticked_at, blind_reason, clock_timestamp() as now, (
         select coalesce(json_agg(json_build_object('from', from_at, 'until', until_at)), '[]') from (
           select greatest(from_at, first.at) as from_at, until_at from record_gaps, lateral (
-            select first_event_at as at from executions where organization = ${organization}
-            order by first_event_at limit 1
+            select least((
+              select first_event_at from executions where organization = ${organization} order by first_event_at limit 1
+            ), ${noneBefore(organization)}) as at
           ) first
           where until_at > now() - ${gapsWithin} and until_at > first.at
           order by until_at desc limit ${sql.lit(mostGaps)}

@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { executionsWithId } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { executionOf, shownColumns, type Execution, type ExecutionRow } from './execution.ts';
 import { readAs } from './read-as.ts';
@@ -12,8 +13,11 @@ export function getExecution(
 ): Promise<Execution | undefined> {
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<ExecutionRow>`
-      select ${shownColumns(organization)} from executions as r
-      where organization = ${organization} and automation_id = ${automationId}::uuid and execution_id = ${executionId}
+      select ${shownColumns(organization)} from (${executionsWithId({
+        organization: sql`${organization}`,
+        automationId: sql`${automationId}::uuid`,
+        executionId: sql`${executionId}`,
+      })}) as r
     `.execute(trx);
     return rows.map(executionOf)[0];
   });

@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts';
 import { dayOf } from '../store/partitions/days.ts';
+import { executionsWithId } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { automationsWith } from './automations-of.ts';
 import { time, when, type Condition } from './conditions.ts';
@@ -59,7 +60,7 @@ export async function listExecutions(
   page: PageRequest<ExecutionPosition>,
   search: SearchOptions,
 ): Promise<ExecutionPage> {
-  let base: Condition[] | undefined;
+  let base: Awaited<ReturnType<typeof baseOf>> | undefined;
   const looked: EventSearch = { end: performance.now() + search.searchMs, archived: new Map(), isCold: false };
   const found = await fillPage({
     ...search,
@@ -69,8 +70,8 @@ export async function listExecutions(
     itemOf: executionOf,
     positionOf: positionOfExecution,
     readSlice: async (after, size) => {
-      base ??= await baseConditions(db, organization, filters);
-      const options: SliceOptions = { organization, base, filters, after, size };
+      base ??= await baseOf(db, organization, filters);
+      const options: SliceOptions = { organization, ...base, filters, after, size };
       return searchesEvents(filters)
         ? searchSlice(db, options, looked)
         : readAs(db, organization, (trx) => readSlice<ExecutionRow>(trx, shownColumns(organization), options));
@@ -169,22 +170,31 @@ function rowsPerMatch({ state, anomaly, warning, errorId, automationIds }: Execu
   return state === 'succeeded' || anomaly !== undefined ? 2 : 1;
 }
 
-/** Conditions that an index serves. */
-async function baseConditions(db: Database, organization: string, filters: ExecutionFilters): Promise<Condition[]> {
+/** Conditions that an index serves, and what they select from. */
+async function baseOf(
+  db: Database,
+  organization: string,
+  filters: ExecutionFilters,
+): Promise<Pick<SliceOptions, 'base' | 'source'>> {
   const { automationId, executionId, from, to } = filters;
-  const automations =
-    executionId === undefined || automationId !== undefined
-      ? undefined
-      : await readAs(db, organization, (trx) => automationsWith(trx, organization, executionId));
-  return [
+  const base = [
     sql`organization = ${organization}`,
     ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
-    ...when(automations, (ids) => sql`automation_id = any(${ids}::uuid[])`),
-    ...when(executionId, (id) => sql`execution_id = ${id}`),
     ...when(from, (from) => sql`first_event_at >= ${time(from)}`),
     ...when(to, (to) => sql`first_event_at < ${time(to)}`),
     ...partialIndexCondition(filters),
   ];
+  if (executionId === undefined) return { base };
+  const automations =
+    automationId === undefined
+      ? await readAs(db, organization, (trx) => automationsWith(trx, organization, executionId))
+      : [automationId];
+  const source = executionsWithId({
+    organization: sql`${organization}`,
+    automationId: sql`any(${automations}::uuid[])`,
+    executionId: sql`${executionId}`,
+  });
+  return { base: [...base, sql`execution_id = ${executionId}`], source: sql`(${source}) as with_id` };
 }
 
 /** Returns at most one condition: a second one would make the read of a slice unbounded. */

@@ -1,3 +1,5 @@
+import { expanded, longestBlockDays } from '../store/compacted/expanded.ts';
+import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, whenAnyOf, type Condition } from './conditions.ts';
 import {
@@ -11,6 +13,7 @@ import {
 import type { Slice } from './fill-page.ts';
 import type { ExecutionFilters } from './filters.ts';
 import type { Reading } from './read-as.ts';
+import { smallestId } from './windows.ts';
 
 /** Selects the executions of a slice. */
 export interface SliceOptions {
@@ -18,6 +21,8 @@ export interface SliceOptions {
   /** Conditions that an index serves. */
   base: Condition[];
   filters: ExecutionFilters;
+  /** The executions with one id, if only these are wanted; otherwise the table `executions`. */
+  source?: Condition | undefined;
   after: ExecutionPosition | undefined;
   size: number;
 }
@@ -29,34 +34,140 @@ export interface Numbered {
   number: number;
 }
 
-/** Reads a slice in one query. `columns` are those of `Row`. */
+/** Reads a slice; in one query if no compacted execution may be in it. `columns` are those of `Row`. */
 export async function readSlice<Row extends ExecutionKey>(
   trx: Reading,
   columns: Condition,
   options: SliceOptions,
 ): Promise<Slice<Row, ExecutionPosition>> {
   const { rows } = await sql<Row & Numbered>`
-    with slice as materialized (${rowsOfSlice(options)}),
-    numbered as (select *, ${rowsThatMatch(options.filters)} as matches, (row_number() over ())::integer as number from slice)
+    with slice as materialized (${rowsOfSlice(options)}), ${numbered(options)}
     select ${columns}, matches, number from numbered as r where matches or number = ${options.size}::integer
+    order by number
   `.execute(trx);
-  return sliceOf(rows, options);
+  const slice = sliceOf(rows, options);
+  return (await reachesCompacted(trx, options, slice.next)) ? readSliceWithCompacted(trx, columns, options) : slice;
+}
+
+/** The query of all rows of a slice, numbered. */
+function numbered({ filters }: SliceOptions): Condition {
+  return sql`numbered as (
+    select *, ${rowsThatMatch(filters)} as matches, (row_number() over ())::integer as number from slice
+  )`;
 }
 
 /** The rows of a slice, with all columns of executions, in their order. */
-export function rowsOfSlice({ organization, base, filters, after, size }: SliceOptions): Condition {
-  const following = when(
+export function rowsOfSlice({ organization, base, filters, source, after, size }: SliceOptions): Condition {
+  const { state } = filters;
+  const isOpen = state === 'running' || state === 'lost';
+  const table = isOpen ? runningExecutions(organization, state === 'lost') : (source ?? sql`executions`);
+  return sql`
+    select ${executionColumns} from ${table} where ${all([...base, ...following(after)])}
+    order by ${newestExecutionFirst} limit ${size}
+  `;
+}
+
+function following(after: ExecutionPosition | undefined): Condition[] {
+  return when(
     after,
     ({ firstEventAt, automationId, executionId }) =>
       sql`(first_event_at, automation_id, execution_id) < (${time(firstEventAt)}, ${automationId}::uuid, ${executionId})`,
   );
-  const { state } = filters;
-  const isOpen = state === 'running' || state === 'lost';
-  const source = isOpen ? runningExecutions(organization, state === 'lost') : sql`executions`;
-  return sql`
-    select ${executionColumns} from ${source} where ${all([...base, ...following])}
-    order by ${newestExecutionFirst} limit ${size}
-  `;
+}
+
+/**
+ * True if compacted executions may belong into a slice of rows that ends at `next`. Asked after the
+ * slice was read, so that one that is compacted meanwhile is seen in one of the places.
+ */
+export async function reachesCompacted(
+  trx: Reading,
+  options: SliceOptions,
+  next: ExecutionPosition | undefined,
+): Promise<boolean> {
+  const { filters, source } = options;
+  if (source !== undefined || filters.state === 'running' || filters.state === 'lost') return false;
+  const from = next === undefined ? filters.from : new Date(next.firstEventAt);
+  const to = timeBefore(options);
+  if (!mayBeCold(from?.getTime() ?? -Infinity)) return false;
+  const { rows } = await sql`
+    select from compacted_executions
+    where ${all([...ofBlocks(options), ...when(from, (from) => sql`newest >= ${time(from)}`)])} and oldest <= ${to} limit 1
+  `.execute(trx);
+  return rows.length > 0;
+}
+
+/** The conditions on blocks that may have an execution of a list. */
+function ofBlocks({ organization, filters }: SliceOptions): Condition[] {
+  const { automationId, state, anomaly, errorId } = filters;
+  return [
+    sql`organization = ${organization}`,
+    ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...whenAnyOf(filters.automationIds),
+    ...(state === 'failed' || errorId !== undefined ? [sql`failures > 0`] : []),
+    ...when(anomaly, () => sql`anomalies > 0`),
+    ...when(filters.from, (from) => sql`newest >= ${time(from)}`),
+  ];
+}
+
+/** No execution of a slice began after this. */
+function timeBefore({ after, filters }: SliceOptions): Condition {
+  const to = after?.firstEventAt ?? filters.to;
+  return to === undefined ? sql`'infinity'::timestamptz` : time(to);
+}
+
+/** Executions of a block, about. */
+const blockSize = 128;
+
+/**
+ * Reads a slice in which compacted executions may be. It ends at the newest execution of a block
+ * that it does not open, so it may have fewer rows than its size.
+ */
+async function readSliceWithCompacted<Row extends ExecutionKey>(
+  trx: Reading,
+  columns: Condition,
+  options: SliceOptions,
+): Promise<Slice<Row, ExecutionPosition>> {
+  const { base, after, size } = options;
+  const to = timeBefore(options);
+  const opened = Math.ceil(size / blockSize);
+  const isHere = sql`first_event_at > (select at from floor)`;
+  const { rows } = await sql<Row & Numbered & { floor: Date | null }>`
+    with floor as materialized (
+      select case when count(*) > ${opened} then min(newest) else '-infinity' end as at from (
+        select distinct newest from compacted_executions where ${all(ofBlocks(options))} and newest < ${to}
+        order by newest desc limit ${opened + 1}
+      ) as blocks
+    ),
+    opened as (
+      select * from compacted_executions where ${all(ofBlocks(options))} and oldest <= ${to}
+        and newest < ${to} + ${sql.lit(longestBlockDays)} * interval '1 day' and newest > (select at from floor)
+    ),
+    slice as materialized (
+      select ${executionColumns} from (
+        (select ${executionColumns} from executions where ${all([...base, ...following(after)])} and ${isHere}
+          order by ${newestExecutionFirst} limit ${size})
+        union all
+        select ${executionColumns} from (${expanded(sql`select * from opened`)}) as compacted
+        where ${all([...base, ...following(after)])} and ${isHere}
+      ) as both_of_them
+      order by ${newestExecutionFirst} limit ${size}
+    ),
+    ${numbered(options)}
+    select ${columns}, matches, number, nullif(floor.at, '-infinity') as floor
+    from floor left join (select * from numbered where matches or number = ${size}::integer) as r on true
+    order by number
+  `.execute(trx);
+  const slice = sliceOf(
+    rows.filter(({ number }) => number !== null),
+    options,
+  );
+  const floor = rows[0]?.floor ?? undefined;
+  return { ...slice, next: slice.next ?? (floor && positionAfter(floor)) };
+}
+
+/** The position after all executions that began later than this time: a ms is the shortest time. */
+function positionAfter(time: Date): ExecutionPosition {
+  return { firstEventAt: new Date(time.getTime() + 1).toISOString(), automationId: smallestId, executionId: ' ' };
 }
 
 /** The conditions on the rows of a slice. */

@@ -5,7 +5,14 @@ import type { ExecutionPosition, ExecutionRow } from './execution.ts';
 import type { Slice } from './fill-page.ts';
 import { isError } from './match-events.ts';
 import type { Reading } from './read-as.ts';
-import { rowsOfSlice, rowsThatMatch, sliceOf, type Numbered, type SliceOptions } from './slice-of-executions.ts';
+import {
+  reachesCompacted,
+  rowsOfSlice,
+  rowsThatMatch,
+  sliceOf,
+  type Numbered,
+  type SliceOptions,
+} from './slice-of-executions.ts';
 
 const [dayMs, minuteMs] = [24 * 3_600_000, 60_000];
 
@@ -38,7 +45,7 @@ interface Row extends ExecutionRow, Numbered {
  * Reads a slice, and which of its executions have an ERROR with this `error_id`. Takes one query if
  * they began in the day before `to` (or now), otherwise two: while workers drain a queue, each
  * query waits for a core. Reads all errors of that time; resolves with undefined if long executions
- * could make these too many.
+ * could make these too many, or if some may be compacted.
  */
 export async function readSliceWithError(
   trx: Reading,
@@ -74,7 +81,9 @@ export async function readSliceWithError(
     select * from numbered where matches or number = size order by number
   `.execute(trx);
   const [first] = rows;
-  if (first === undefined || first.near) return { ...sliceOf(rows, options), begin: first?.begin };
+  const slice = sliceOf(rows, options);
+  if (await reachesCompacted(trx, options, slice.next)) return undefined;
+  if (first === undefined || first.near) return { ...slice, begin: first?.begin };
   if (!first.short) return undefined;
   // Events may come before the next query.
   const end = first.end.getTime() + minuteMs;

@@ -1,4 +1,6 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
+import { expanded } from '../store/compacted/expanded.ts';
+import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql, type RawBuilder } from '../store/sql.ts';
 import type { WindowFigures } from './automation.ts';
 import { all, time, type Condition } from './conditions.ts';
@@ -18,6 +20,8 @@ export interface FiguresRow extends Record<ExecutionState, number> {
 interface Bounds {
   from: Condition;
   to: Condition;
+  /** True if compacted executions may be in it. */
+  old: boolean;
 }
 
 /**
@@ -27,13 +31,15 @@ interface Bounds {
 export function figuresOf(
   organization: string,
   automation: Condition,
-  { from, to }: Bounds,
+  { from, to, old }: Bounds,
   most: number,
 ): RawBuilder<FiguresRow> {
-  const wanted = all([
-    sql`organization = ${organization} and automation_id = ${automation}`,
-    sql`first_event_at >= ${from} and first_event_at < ${to}`,
-  ]);
+  const ofAutomation = sql`organization = ${organization} and automation_id = ${automation}`;
+  const within = sql`first_event_at >= ${from} and first_event_at < ${to}`;
+  const newest = sql`
+    select state, first_event_at, ${duration} as duration
+    from executions where ${all([ofAutomation, within])} order by first_event_at desc limit ${most}
+  `;
   return sql<FiguresRow>`
     select
       count(*) filter (where state = 'running')::integer as running,
@@ -42,16 +48,51 @@ export function figuresOf(
       percentile_cont(array[0.5, 0.95]) within group (order by duration) as percentiles,
       count(*)::integer as counted,
       min(first_event_at) as oldest
-    from (
-      select state, first_event_at, ${duration} as duration
-      from executions where ${wanted} order by first_event_at desc limit ${most}
-    ) as newest
+    from (${old ? withCompacted(newest, { ofAutomation, from, to, within, most }) : newest}) as newest
+  `;
+}
+
+/** What selects the executions of a window. */
+interface Wanted {
+  ofAutomation: Condition;
+  from: Condition;
+  to: Condition;
+  within: Condition;
+  most: number;
+}
+
+/**
+ * The newest executions of a window, also of those that are compacted. Blocks of an automation do
+ * not overlap: those that lie in the window, newest first, are read until they have enough.
+ */
+function withCompacted(newest: Condition, { ofAutomation, from, to, within, most }: Wanted): Condition {
+  const blocks = sql`
+    select * from compacted_executions where ${ofAutomation} and id in (
+      select id from (
+        select id, sum(case when newest < ${to} then executions end) over (
+          order by newest desc, id rows between unbounded preceding and 1 preceding
+        ) as later
+        from compacted_executions
+        where ${ofAutomation} and oldest < ${to} and newest >= ${from}
+          and newest >= (select case when count(*) < ${most} then '-infinity' else min(first_event_at) end from in_rows)
+      ) as counted
+      where coalesce(later, 0) < ${most}
+    )
+  `;
+  return sql`
+    with in_rows as materialized (${newest})
+    select * from (
+      select * from in_rows
+      union all
+      select state, first_event_at, ${duration} from (${expanded(blocks)}) as compacted where ${within}
+    ) as both_of_them
+    order by first_event_at desc limit ${most}
   `;
 }
 
 /** A window's times as parameters. */
 export function timesOf({ from, to }: Window): Bounds {
-  return { from: time(from), to: time(to) };
+  return { from: time(from), to: time(to), old: mayBeCold(from.getTime()) };
 }
 
 /** The figures without their times. */

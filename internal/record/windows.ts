@@ -1,5 +1,6 @@
 import { mostAhead } from '../event/occurred-at.ts';
 import { dayOf, daysBefore } from '../store/partitions/days.ts';
+import { noneBefore } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { time, type Condition } from './conditions.ts';
 import type { Reading } from './read-as.ts';
@@ -67,19 +68,20 @@ function before({ createdAt, id }: EventPosition): Condition {
 }
 
 /**
- * A time before which no event was accepted: that of the oldest execution's first event, less what
- * it may be ahead; or the wanted time if later.
+ * A time before which no event was accepted: about that of the oldest execution's first event, less
+ * what it may be ahead; or the wanted time if later.
  */
 export async function oldestEvent(
   trx: Reading,
   organization: string,
   from: Date | undefined,
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ first: Date }>`
-    select first_event_at as first from executions where organization = ${organization}
-    order by first_event_at limit 1
+  const { rows } = await sql<{ first: Date | null }>`
+    select least((
+      select first_event_at from executions where organization = ${organization} order by first_event_at limit 1
+    ), ${noneBefore(organization)}) as first
   `.execute(trx);
-  const [oldest] = rows;
-  if (oldest === undefined) return undefined;
-  return Math.max(oldest.first.getTime() - mostAhead, from?.getTime() ?? -Infinity);
+  const oldest = rows[0]?.first;
+  if (oldest == null) return undefined;
+  return Math.max(oldest.getTime() - mostAhead, from?.getTime() ?? -Infinity);
 }

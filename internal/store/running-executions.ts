@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { booleanArray, textArray, timeArray, uuidArray } from './array-parameters.ts';
-import { keyOf } from './compacted/expanded.ts';
+import { blocksWith } from './compacted/expanded.ts';
 import { searchByKey } from './search-by-key.ts';
 
 /** What a batch says of one execution. Times are in ms since the Unix epoch. */
@@ -39,10 +39,11 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
         and (r.organization, r.automation_id, r.execution_id) = (t.organization, t.automation_id, t.execution_id)
     ),
     found as (
-      select from touched t
-      join compacted_keys k on k.organization = t.organization and k.key = ${keyOf(sql`t.execution_id`)}
-      join compacted_executions c
-        on (c.organization, c.id, c.automation_id) = (k.organization, k.block, t.automation_id)
+      select from touched t cross join lateral (${blocksWith({
+        organization: sql`t.organization`,
+        automationId: sql`t.automation_id`,
+        executionId: sql`t.execution_id`,
+      })}) as block
       where (select exists (select from compacted_executions))
     )
     update running_executions r set first_event_at = least(r.first_event_at, t.first_at),

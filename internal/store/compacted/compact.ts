@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database, Tables } from '../database.ts';
 import { isOnMove } from '../organizations/here.ts';
-import { listPartitions } from '../partitions/partitions.ts';
 import { withMaintenanceLock } from '../partitions/with-maintenance-lock.ts';
 import { expandBlocks } from './expand.ts';
-import { keyOf } from './expanded.ts';
+import { keyOf, longestBlockDays } from './expanded.ts';
 
 /** How many executions stay rows, and how many make a block. */
 export interface CompactionSizes {
@@ -17,9 +16,6 @@ export interface CompactionSizes {
 
 export const defaultSizes: CompactionSizes = { newest: 2_500, block: 128 };
 
-/** Between the oldest and the newest execution of a block, in days: readers look no further. */
-export const longestBlockDays = 7;
-
 /** Between the times of an execution: they must fit into 32 bits of ms. Longer ones stay rows. */
 const longest = sql.raw(`interval '20 days'`);
 
@@ -30,13 +26,12 @@ const [blocksAtOnce, automationsAtOnce] = [20, 200];
 const patienceMs = 20 * 60_000;
 
 /**
- * Moves old executions into blocks: those that ended before `hottest` (ms since the Unix epoch) and
- * whose events are all in the archive. What changes meanwhile stays as it is. Ends early when an
- * organization begins to move.
+ * Moves old executions into blocks: those whose events were all accepted before a time (ms since
+ * the Unix epoch). What changes meanwhile stays as it is. Ends early when an organization begins to
+ * move.
  */
-export async function compactBefore(db: Database, hottest: number, sizes = defaultSizes): Promise<void> {
-  const [first] = await listPartitions(db);
-  const before = new Date(Math.min(hottest, first?.from ?? hottest));
+export async function compactBefore(db: Database, time: number, sizes = defaultSizes): Promise<void> {
+  const before = new Date(time);
   const end = performance.now() + patienceMs;
   for await (const automation of automationsToCompact(db, before, sizes)) {
     const old = { ...automation, before };

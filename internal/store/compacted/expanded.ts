@@ -35,38 +35,53 @@ export function expanded(blocks: RawBuilder<unknown>): RawBuilder<unknown> {
 
 /** The key of an execution's id in `compacted_keys`: a few executions may share it. */
 export function keyOf(executionId: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`('x' || encode(substring(sha256(convert_to(${executionId}, 'UTF8')) for 4), 'hex'))::bit(32)::integer`;
+  return sql`('x' || encode(substring(sha256(convert_to((${executionId})::text, 'UTF8')) for 4), 'hex'))::bit(32)::integer`;
 }
 
-/** The key of an execution as expressions. */
-export interface KeyExpressions {
+/** Which executions are wanted, as expressions: `automationId` may be `any(…)`, or absent for all. */
+export interface WantedIds {
   organization: RawBuilder<unknown>;
-  /** Absent for all automations. */
   automationId?: RawBuilder<unknown>;
   executionId: RawBuilder<unknown>;
 }
 
-/** The query of the blocks that may have an execution. */
-export function blocksWith({ organization, automationId, executionId }: KeyExpressions): RawBuilder<unknown> {
-  const ofAutomation = automationId === undefined ? sql`` : sql`and c.automation_id = ${automationId}`;
+/**
+ * The query of the blocks that may have an execution. `offset 0` makes Postgres look for the key
+ * first: an automation may have many thousands of blocks.
+ */
+export function blocksWith({ organization, automationId, executionId }: WantedIds): RawBuilder<unknown> {
+  const ofAutomation = automationId === undefined ? sql`` : sql`where c.automation_id = ${automationId}`;
   return sql`
-    select c.* from compacted_keys k join compacted_executions c on c.organization = k.organization and c.id = k.block
-    where k.organization = ${organization} and k.key = ${keyOf(executionId)} ${ofAutomation}
+    select c.* from (
+      select organization, block from compacted_keys
+      where organization = ${organization} and key = ${keyOf(executionId)} offset 0
+    ) as k cross join lateral (
+      select * from compacted_executions c where c.organization = k.organization and c.id = k.block offset 0
+    ) as c ${ofAutomation}
   `;
 }
 
-/**
- * The query of the executions with an id, wherever they are: all columns of `executions`, at most
- * one row an automation.
- */
-export function executionsWithId(key: KeyExpressions): RawBuilder<unknown> {
-  const { organization, automationId, executionId } = key;
-  const ofAutomation = automationId === undefined ? sql`` : sql`and automation_id = ${automationId}`;
+/** The query of the compacted executions with an id, as rows of `executions`. */
+export function compactedWithId(wanted: WantedIds): RawBuilder<unknown> {
+  return sql`select * from (${expanded(blocksWith(wanted))}) as compacted where execution_id = ${wanted.executionId}`;
+}
+
+/** The query of the executions with an id, wherever they are, as rows of `executions`. */
+export function executionsWithId(wanted: Required<WantedIds>): RawBuilder<unknown> {
   return sql`
     select ${allColumns} from executions
-    where organization = ${organization} ${ofAutomation} and execution_id = ${executionId}
+    where organization = ${wanted.organization} and automation_id = ${wanted.automationId}
+      and execution_id = ${wanted.executionId}
     union all
-    select * from (${expanded(blocksWith(key))}) as compacted where execution_id = ${executionId}
+    ${compactedWithId(wanted)}
+  `;
+}
+
+/** The query of when executions in blocks began, and whether they failed. */
+export function startsIn(blocks: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select b.oldest + u.first_after * ${ms} as first_event_at, u.failed_after is not null as failed
+    from (${blocks}) as b cross join lateral unnest(b.first_after, b.failed_after) as u (first_after, failed_after)
   `;
 }
 
@@ -77,4 +92,15 @@ export function everyExecution(organization: string): RawBuilder<unknown> {
     union all
     ${expanded(sql`select * from compacted_executions where organization = ${organization}`)}
   `;
+}
+
+/** Between the oldest and the newest execution of a block, in days: readers look no further. */
+export const longestBlockDays = 7;
+
+/** A time before which no compacted execution began, as an expression; null without any. */
+export function noneBefore(organization: string): RawBuilder<unknown> {
+  return sql`(
+    select min(newest) - ${sql.lit(longestBlockDays)} * interval '1 day'
+    from compacted_executions where organization = ${organization}
+  )`;
 }

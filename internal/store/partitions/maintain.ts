@@ -10,6 +10,7 @@ import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import {
   countDefaultRows,
   createPartition,
+  listPartitions,
   lockEvents,
   makeDefaultThePartitionOf,
   only,
@@ -81,7 +82,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
       const oldest = daysBefore(today, retentionDays);
       Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
     }
-    if (hotDays > 0) await compactBefore(db, daysBefore(today, hotDays), options.compaction);
+    if (hotDays > 0) await compactCold(db, daysBefore(today, hotDays), options.compaction);
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;
@@ -89,6 +90,12 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
 
 /** What a run did, and why retention did nothing if so. */
 export type Changes = Omit<MaintenanceReport, 'clockAheadMs' | 'clocksDiffer'>;
+
+/** Compacts the executions whose events are in the archive only, as retention expects it. */
+async function compactCold(db: Database, hottest: number, sizes: CompactionSizes | undefined): Promise<void> {
+  const [first] = await listPartitions(db);
+  await compactBefore(db, Math.min(hottest, first?.from ?? hottest), sizes);
+}
 
 interface EnsureOptions {
   eventsMayCome: boolean;

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely';
 import { Client, Pool } from 'pg';
 import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import type { Tables } from '../../../internal/store/database.ts';
+import { compactBefore } from '../../../internal/store/compacted/compact.ts';
 import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
@@ -99,7 +100,9 @@ describe('plans of the read queries', () => {
       }),
     );
     await recordEvents(database.db, running);
-    await query(database.url, 'analyze events, executions, running_executions');
+    // No execution of the last 20 days is compacted.
+    await compactBefore(database.db, ago(20).getTime(), { newest: 20, block: 16 });
+    await query(database.url, 'analyze events, executions, running_executions, compacted_executions, compacted_keys');
     // Autovacuum analyzes each partition, and never the table that has them.
     await query(
       database.url,
@@ -161,8 +164,16 @@ describe('plans of the read queries', () => {
     record.listEvents(largest, { to: now, ...filters }, page);
   const cases: { name: string; work: () => Promise<unknown>; indexes: string[]; tables?: number }[] = [
     { name: 'executions', work: executions({}), indexes: ['executions_newest'] },
-    { name: 'executions of a time', work: executions({ from: ago(9), to: ago(8) }), indexes: ['executions_newest'] },
-    { name: 'failed executions', work: executions({ state: 'failed' }), indexes: ['executions_with_error'] },
+    {
+      name: 'executions of a time',
+      work: executions({ from: ago(9), to: ago(8) }),
+      indexes: ['compacted_executions_newest', 'executions_newest'],
+    },
+    {
+      name: 'failed executions',
+      work: executions({ state: 'failed' }),
+      indexes: ['compacted_executions_with_failures', 'executions_with_error'],
+    },
     {
       name: 'running executions',
       work: executions({ state: 'running' }),
@@ -172,26 +183,38 @@ describe('plans of the read queries', () => {
     {
       name: 'executions with an anomaly',
       work: executions({ anomaly: 'start_missing' }),
-      indexes: ['executions_with_anomaly'],
+      indexes: ['compacted_executions_with_anomalies', 'executions_with_anomaly'],
     },
-    { name: 'executions with a warning', work: executions({ warning: true }), indexes: ['executions_newest'] },
+    {
+      name: 'executions with a warning',
+      work: executions({ warning: true }),
+      indexes: ['compacted_executions_newest', 'executions_newest'],
+    },
     {
       name: 'executions of an automation with a warning',
       work: executions({ automationId, warning: true }),
-      indexes: ['executions_of_automation'],
+      indexes: ['compacted_executions_of_automation', 'executions_of_automation'],
     },
-    { name: 'executions of an automation', work: executions({ automationId }), indexes: ['executions_of_automation'] },
+    {
+      name: 'executions of an automation',
+      work: executions({ automationId }),
+      indexes: ['compacted_executions_of_automation', 'executions_of_automation'],
+    },
     {
       name: 'failed executions of an automation',
       work: executions({ automationId, state: 'failed' }),
-      indexes: ['executions_with_error_of_automation'],
+      indexes: [
+        'compacted_executions_of_automation',
+        'compacted_executions_with_failures',
+        'executions_with_error_of_automation',
+      ],
     },
     {
       name: 'executions with an error_id',
       // Six times as many are read: those of a page of 50 are from all days of this small record.
       work: () => record.listExecutions(largest, { errorId: 'E-1' }, { limit: 8 }),
       tables: 6,
-      indexes: ['cold_days_pkey', 'events_errors', 'executions_with_error'],
+      indexes: ['cold_days_pkey', 'compacted_executions_with_failures', 'events_errors', 'executions_with_error'],
     },
     {
       name: 'executions with a text',
@@ -201,12 +224,12 @@ describe('plans of the read queries', () => {
     {
       name: 'executions with an id',
       work: () => record.listExecutions(largest, { executionId: one.executionId }, page),
-      indexes: ['executions_of_automation', 'executions_pkey'],
+      indexes: ['compacted_executions_pkey', 'compacted_keys_pkey', 'executions_of_automation', 'executions_pkey'],
     },
     {
       name: 'one execution',
       work: () => record.getExecution(largest, one.automationId, one.executionId),
-      indexes: ['executions_pkey'],
+      indexes: ['compacted_executions_pkey', 'compacted_keys_pkey', 'executions_pkey'],
     },
     { name: 'events', work: events({}), indexes: ['events_pkey'] },
     {
@@ -215,32 +238,46 @@ describe('plans of the read queries', () => {
       indexes: ['cold_days_pkey', 'events_pkey'],
     },
     { name: 'events of a kind', work: events({ kind: 'START' }), indexes: ['events_pkey'] },
-    { name: 'warnings', work: events({ kind: 'WARNING' }), indexes: ['events_warnings', 'executions_newest'] },
-    { name: 'errors', work: events({ kind: 'ERROR' }), indexes: ['events_errors', 'executions_newest'] },
+    {
+      name: 'warnings',
+      work: events({ kind: 'WARNING' }),
+      indexes: ['compacted_executions_newest', 'events_warnings', 'executions_newest'],
+    },
+    {
+      name: 'errors',
+      work: events({ kind: 'ERROR' }),
+      indexes: ['compacted_executions_newest', 'events_errors', 'executions_newest'],
+    },
     {
       name: 'events with an error_id',
       work: events({ errorId: 'E-1' }),
-      indexes: ['events_errors', 'executions_newest'],
+      indexes: ['compacted_executions_newest', 'events_errors', 'executions_newest'],
     },
     { name: 'events of an automation', work: events({ automationId }), indexes: ['events_of_automation'] },
     { name: 'events with a text', work: events({ q: '0a' }), indexes: ['events_pkey'] },
     {
       name: 'events of an execution of a moment',
       work: () => record.listEvents(largest, one, page),
-      indexes: ['cold_days_pkey', 'events_pkey', 'executions_pkey'],
+      indexes: ['cold_days_pkey', 'compacted_executions_pkey', 'compacted_keys_pkey', 'events_pkey', 'executions_pkey'],
     },
     {
       name: 'events of an execution of days',
       work: () => record.listEvents(largest, { automationId: busy, executionId: 'of days' }, page),
       tables: 7,
-      indexes: ['cold_days_pkey', 'events_of_execution', 'executions_pkey'],
+      indexes: [
+        'cold_days_pkey',
+        'compacted_executions_pkey',
+        'compacted_keys_pkey',
+        'events_of_execution',
+        'executions_pkey',
+      ],
     },
     {
       name: 'an export',
       work: async () => {
         for await (const { items } of record.exportEvents(largest, { from: ago(9) }, page)) if (items.length > 0) break;
       },
-      indexes: ['cold_days_pkey', 'events_pkey', 'executions_newest'],
+      indexes: ['cold_days_pkey', 'compacted_executions_newest', 'events_pkey', 'executions_newest'],
     },
     {
       name: 'an export of an automation',
@@ -248,7 +285,7 @@ describe('plans of the read queries', () => {
         const filters = { from: ago(9), automationId };
         for await (const { items } of record.exportEvents(largest, filters, page)) if (items.length > 0) break;
       },
-      indexes: ['cold_days_pkey', 'events_of_automation', 'executions_newest'],
+      indexes: ['cold_days_pkey', 'compacted_executions_newest', 'events_of_automation', 'executions_newest'],
     },
     {
       name: 'an export of errors',
@@ -256,7 +293,7 @@ describe('plans of the read queries', () => {
         const filters = { from: ago(9), kind: 'ERROR' } as const;
         for await (const { items } of record.exportEvents(largest, filters, page)) if (items.length > 0) break;
       },
-      indexes: ['cold_days_pkey', 'events_errors', 'executions_newest'],
+      indexes: ['cold_days_pkey', 'compacted_executions_newest', 'events_errors', 'executions_newest'],
     },
     {
       name: 'automations',
@@ -271,7 +308,7 @@ describe('plans of the read queries', () => {
     {
       name: 'an automation over a month',
       work: () => record.getAutomation(largest, automationId, { from: ago(days), to: now, step: 'day' }),
-      indexes: ['executions_of_automation'],
+      indexes: ['compacted_executions_of_automation', 'executions_of_automation'],
     },
     {
       name: 'error groups',

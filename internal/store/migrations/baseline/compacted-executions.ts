@@ -33,10 +33,7 @@ export async function createCompactedExecutions(db: Kysely<unknown>): Promise<vo
       primary key (organization, id)
     )
   `.execute(db);
-  await sql`create index compacted_executions_newest on compacted_executions (organization, newest)`.execute(db);
-  await sql`
-    create index compacted_executions_of_automation on compacted_executions (organization, automation_id, newest)
-  `.execute(db);
+  await createIndexes(db);
   await sql`
     create table compacted_keys (
       block bigint not null,
@@ -47,6 +44,20 @@ export async function createCompactedExecutions(db: Kysely<unknown>): Promise<vo
   `.execute(db);
   await showToReaders(db, 'compacted_executions', 'compacted_keys');
   await refuseChanges(db);
+}
+
+/** Blocks with failures and with anomalies are few, and lists of these look for them. */
+async function createIndexes(db: Kysely<unknown>): Promise<void> {
+  for (const [name, on] of Object.entries({
+    newest: '(organization, newest)',
+    of_automation: '(organization, automation_id, newest)',
+    with_failures: '(organization, newest) where failures > 0',
+    with_anomalies: '(organization, newest) where anomalies > 0',
+  })) {
+    await sql`create index ${sql.raw(`compacted_executions_${name}`)} on compacted_executions ${sql.raw(on)}`.execute(
+      db,
+    );
+  }
 }
 
 /** What a worker calls when it finds that it has added a row for a compacted execution. */
