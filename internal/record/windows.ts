@@ -81,7 +81,7 @@ export async function oldestEvent(
       select first_event_at from executions where organization = ${organization} order by first_event_at limit 1
     ), ${noneBefore(organization)}) as first
   `.execute(trx);
-  const oldest = rows[0]?.first;
-  if (oldest == null) return undefined;
-  return Math.max(oldest.getTime() - mostAhead, from?.getTime() ?? -Infinity);
+  const [oldest] = rows;
+  if (oldest === undefined || oldest.first === null) return undefined;
+  return Math.max(oldest.first.getTime() - mostAhead, from?.getTime() ?? -Infinity);
 }

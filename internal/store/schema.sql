@@ -366,6 +366,78 @@ END) STORED NOT NULL,
 )
 PARTITION BY HASH (organization);
 
+CREATE VIEW public.every_execution WITH (security_invoker='true') AS
+ SELECT executions.organization,
+    executions.automation_id,
+    executions.execution_id,
+    executions.state,
+    executions.first_event_at,
+    executions.last_event_at,
+    executions.started_at,
+    executions.failed_at,
+    executions.ended_at,
+    executions.start_count,
+    executions.event_count,
+    executions.warning_count,
+    executions.error_count,
+    executions.end_count,
+    executions.start_missing,
+    executions.start_repeated,
+    executions.start_late,
+    executions.event_after_end,
+    executions.last_accepted_at
+   FROM public.executions
+UNION ALL
+ SELECT b.organization,
+    b.automation_id,
+    (COALESCE(u.name, (u.id)::text) COLLATE "C") AS execution_id,
+        CASE
+            WHEN (u.error_count > 0) THEN 'failed'::text
+            WHEN (u.end_count > 0) THEN 'succeeded'::text
+            ELSE 'running'::text
+        END AS state,
+    f.first_event_at,
+    l.last_event_at,
+    (f.first_event_at + ((u.started_after)::double precision * '00:00:00.001'::interval)) AS started_at,
+    (f.first_event_at + ((u.failed_after)::double precision * '00:00:00.001'::interval)) AS failed_at,
+    (l.last_event_at - ((u.ended_before)::double precision * '00:00:00.001'::interval)) AS ended_at,
+    u.start_count,
+    u.event_count,
+    u.warning_count,
+    u.error_count,
+    u.end_count,
+    (u.start_count = 0) AS start_missing,
+    (u.start_count > 1) AS start_repeated,
+    COALESCE((u.started_after > 0), false) AS start_late,
+    COALESCE((u.ended_before > 0), false) AS event_after_end,
+    (l.last_event_at + ((u.accepted_after)::double precision * '00:00:00.001'::interval)) AS last_accepted_at
+   FROM (((( SELECT compacted_executions.organization,
+            compacted_executions.id,
+            compacted_executions.automation_id,
+            compacted_executions.oldest,
+            compacted_executions.newest,
+            compacted_executions.last_at,
+            compacted_executions.executions,
+            compacted_executions.failures,
+            compacted_executions.anomalies,
+            compacted_executions.ids,
+            compacted_executions.names,
+            compacted_executions.first_after,
+            compacted_executions.last_after,
+            compacted_executions.started_after,
+            compacted_executions.failed_after,
+            compacted_executions.ended_before,
+            compacted_executions.accepted_after,
+            compacted_executions.start_counts,
+            compacted_executions.event_counts,
+            compacted_executions.warning_counts,
+            compacted_executions.error_counts,
+            compacted_executions.end_counts
+           FROM public.compacted_executions) b
+     CROSS JOIN LATERAL UNNEST(b.ids, b.names, b.first_after, b.last_after, b.started_after, b.failed_after, b.ended_before, b.accepted_after, b.start_counts, b.event_counts, b.warning_counts, b.error_counts, b.end_counts) u(id, name, first_after, last_after, started_after, failed_after, ended_before, accepted_after, start_count, event_count, warning_count, error_count, end_count))
+     CROSS JOIN LATERAL ( SELECT (b.oldest + ((u.first_after)::double precision * '00:00:00.001'::interval)) AS first_event_at) f)
+     CROSS JOIN LATERAL ( SELECT (f.first_event_at + ((u.last_after)::double precision * '00:00:00.001'::interval)) AS last_event_at) l);
+
 CREATE TABLE public.executions_0 (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,

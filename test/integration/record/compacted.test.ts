@@ -30,7 +30,7 @@ const someExecutions = fc.array(
     automationId: fc.constantFrom(...automations),
     at: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 30 * 24 }) }, fc.constantFrom(40, 333, 600)),
     isUuid: fc.boolean(),
-    kinds: fc.constantFrom(
+    kinds: fc.constantFrom<Kind[][]>(
       ['START', 'END'],
       ['START', 'EVENT', 'END'],
       ['START', 'WARNING', 'END'],
@@ -38,7 +38,7 @@ const someExecutions = fc.array(
       ['END', 'START'],
       ['START', 'START', 'END', 'EVENT'],
       ['START'],
-    ) as fc.Arbitrary<Kind[]>,
+    ),
   }),
   { minLength: 500, maxLength: 700 },
 );
@@ -158,7 +158,7 @@ describe('compacted executions in the record', function suite() {
     await recordEvents(database.db, eventsOf(executions));
     await compactBefore(database.db, today - 2 * day, { newest: 1, block: 3 });
     await using console = await startConsole(database.url);
-    const all = executions.map((_, at) => `run ${at}`).reverse();
+    const all = executions.map((_, at) => `run ${at}`).toReversed();
     for (const limit of [1, 100]) {
       const ids: string[] = [];
       let cursor: string | null = '';

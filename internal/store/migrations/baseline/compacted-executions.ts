@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { allColumns, expanded } from '../../compacted/expanded.ts';
 import { showToReaders } from './show-to-readers.ts';
 
 /**
@@ -43,6 +44,7 @@ export async function createCompactedExecutions(db: Kysely<unknown>): Promise<vo
     )
   `.execute(db);
   await showToReaders(db, 'compacted_executions', 'compacted_keys');
+  await createView(db);
   await refuseChanges(db);
 }
 
@@ -58,6 +60,14 @@ async function createIndexes(db: Kysely<unknown>): Promise<void> {
       db,
     );
   }
+}
+
+/** All executions, for people with SQL. */
+async function createView(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create view every_execution with (security_invoker = true) as
+    select ${allColumns} from executions union all ${expanded(sql`select * from compacted_executions`)}
+  `.execute(db);
 }
 
 /** What a worker calls when it finds that it has added a row for a compacted execution. */
