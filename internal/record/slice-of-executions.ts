@@ -1,5 +1,4 @@
 import { expanded, longestBlockDays } from '../store/compacted/expanded.ts';
-import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, whenAnyOf, type Condition } from './conditions.ts';
 import {
@@ -30,8 +29,8 @@ export interface SliceOptions {
 /** A row of a slice: it matches, or the slice ends with it. */
 export interface Numbered {
   matches: boolean;
-  /** From 1 on. */
-  number: number;
+  /** From 1 on; null beside nothing. */
+  number: number | null;
 }
 
 /** Reads a slice; in one query if no compacted execution may be in it. `columns` are those of `Row`. */
@@ -40,13 +39,13 @@ export async function readSlice<Row extends ExecutionKey>(
   columns: Condition,
   options: SliceOptions,
 ): Promise<Slice<Row, ExecutionPosition>> {
-  const { rows } = await sql<Row & Numbered>`
-    with slice as materialized (${rowsOfSlice(options)}), ${numbered(options)}
-    select ${columns}, matches, number from numbered as r where matches or number = ${options.size}::integer
+  const { rows } = await sql<Row & Numbered & Reach>`
+    with slice as materialized (${rowsOfSlice(options)}), ${reachOf(options)}, ${numbered(options)}
+    select ${columns}, matches, number, is_older
+    from reach left join (select * from numbered where matches or number = ${options.size}::integer) as r on true
     order by number
   `.execute(trx);
-  const slice = sliceOf(rows, options);
-  return (await reachesCompacted(trx, options, slice.next)) ? readSliceWithCompacted(trx, columns, options) : slice;
+  return rows[0]?.is_older === true ? readSliceWithCompacted(trx, columns, options) : sliceOf(rows, options);
 }
 
 /** The query of all rows of a slice, numbered. */
@@ -75,25 +74,32 @@ function following(after: ExecutionPosition | undefined): Condition[] {
   );
 }
 
-/**
- * True if compacted executions may belong into a slice of rows that ends at `next`. Asked after the
- * slice was read, so that one that is compacted meanwhile is seen in one of the places.
- */
-export async function reachesCompacted(
-  trx: Reading,
-  options: SliceOptions,
-  next: ExecutionPosition | undefined,
-): Promise<boolean> {
-  const { filters, source } = options;
-  if (source !== undefined || filters.state === 'running' || filters.state === 'lost') return false;
-  const from = next === undefined ? filters.from : new Date(next.firstEventAt);
+/** Stands beside each row of a slice, and alone if there is none. */
+export interface Reach {
+  /** True if compacted executions may belong into the slice. */
+  is_older: boolean;
+}
+
+/** The query of {@link Reach}, of the rows `slice`. */
+export function reachOf(options: SliceOptions): Condition {
+  const { filters, source, size } = options;
+  const isOfRows = source !== undefined || filters.state === 'running' || filters.state === 'lost';
+  if (isOfRows) return sql`reach as (select false as is_older)`;
   const to = timeBefore(options);
-  if (!mayBeCold(from?.getTime() ?? -Infinity)) return false;
-  const { rows } = await sql`
-    select from compacted_executions
-    where ${all([...ofBlocks(options), ...when(from, (from) => sql`newest >= ${time(from)}`)])} and oldest <= ${to} limit 1
-  `.execute(trx);
-  return rows.length > 0;
+  // In this order Postgres takes one entry of an index; it would read the table for `exists`.
+  return sql`reach as (
+    select coalesce((
+      select newest from compacted_executions
+      where ${all(ofBlocks(options))} and oldest <= ${to} and ${endsSoonAfter(to)} order by newest desc limit 1
+    ) >= (
+      select case when count(*) < ${size} then '-infinity' else min(first_event_at) end from slice
+    ), false) as is_older
+  )`;
+}
+
+/** No block that began before this time ends later. */
+function endsSoonAfter(time: Condition): Condition {
+  return sql`newest < ${time} + ${sql.lit(longestBlockDays)} * interval '1 day'`;
 }
 
 /** The conditions on blocks that may have an execution of a list. */
@@ -140,7 +146,7 @@ async function readSliceWithCompacted<Row extends ExecutionKey>(
     ),
     opened as (
       select * from compacted_executions where ${all(ofBlocks(options))} and oldest <= ${to}
-        and newest < ${to} + ${sql.lit(longestBlockDays)} * interval '1 day' and newest > (select at from floor)
+        and ${endsSoonAfter(to)} and newest > (select at from floor)
     ),
     slice as materialized (
       select ${executionColumns} from (
@@ -157,10 +163,7 @@ async function readSliceWithCompacted<Row extends ExecutionKey>(
     from floor left join (select * from numbered where matches or number = ${size}::integer) as r on true
     order by number
   `.execute(trx);
-  const slice = sliceOf(
-    rows.filter(({ number }) => number !== null),
-    options,
-  );
+  const slice = sliceOf(rows, options);
   const floor = rows[0]?.floor ?? undefined;
   return { ...slice, next: slice.next ?? (floor && positionAfter(floor)) };
 }
@@ -187,7 +190,7 @@ export function sliceOf<Row extends ExecutionKey & Numbered>(
 ): Slice<Row, ExecutionPosition> {
   const last = rows.at(-1);
   return {
-    matches: rows.filter((row) => row.matches),
+    matches: rows.filter((row) => row.number !== null && row.matches),
     next: last?.number === size ? positionOfExecution(last) : undefined,
   };
 }

@@ -6,11 +6,12 @@ import type { Slice } from './fill-page.ts';
 import { isError } from './match-events.ts';
 import type { Reading } from './read-as.ts';
 import {
-  reachesCompacted,
+  reachOf,
   rowsOfSlice,
   rowsThatMatch,
   sliceOf,
   type Numbered,
+  type Reach,
   type SliceOptions,
 } from './slice-of-executions.ts';
 
@@ -30,7 +31,7 @@ interface Times {
 }
 
 /** A row, with facts about the whole slice. */
-interface Row extends ExecutionRow, Numbered {
+interface Row extends ExecutionRow, Numbered, Reach {
   /** No event of the slice was accepted before this time. */
   begin: Date;
   /** No event of the slice was accepted or occurred after this time. */
@@ -56,7 +57,7 @@ export async function readSliceWithError(
   // Postgres prunes partitions only by times that the query itself states.
   const [from, until] = [time(meanwhile.from), time(meanwhile.until)];
   const { rows } = await sql<Row>`
-    with slice as materialized (${rowsOfSlice(options)}),
+    with slice as materialized (${rowsOfSlice(options)}), ${reachOf(options)},
     times as (
       select min(first_event_at - case when last_accepted_at is null then interval '0' else ${ahead} end) as begin,
         max(first_event_at) as last_begin, max(greatest(last_event_at, last_accepted_at)) as end, count(*) as size
@@ -78,12 +79,12 @@ export async function readSliceWithError(
           and (automation_id, execution_id) in (select automation_id, execution_id from errors) as matches
       from slice, span
     )
-    select * from numbered where matches or number = size order by number
+    select * from reach left join (select * from numbered where matches or number = size) as r on true order by number
   `.execute(trx);
   const [first] = rows;
-  const slice = sliceOf(rows, options);
-  if (await reachesCompacted(trx, options, slice.next)) return undefined;
-  if (first === undefined || first.near) return { ...slice, begin: first?.begin };
+  if (first?.is_older === true) return undefined;
+  if (first === undefined || first.number === null) return { matches: [], begin: undefined };
+  if (first.near) return { ...sliceOf(rows, options), begin: first.begin };
   if (!first.short) return undefined;
   // Events may come before the next query.
   const end = first.end.getTime() + minuteMs;
