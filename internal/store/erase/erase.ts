@@ -5,9 +5,10 @@ import { macOf } from '../../ledger/mac.ts';
 import { advisoryLocks } from '../advisory-locks.ts';
 import type { Database, Tables } from '../database.ts';
 import { findLetters } from './erase-dead-letters.ts';
-import { chosenExecutions, recomputeExecutions } from './erase-executions.ts';
+import { chosenExecutions, countCompacted, recomputeExecutions } from './erase-executions.ts';
 import { eraseTexts } from './erase-texts.ts';
 import { chosenEvents, scopeOf, type ErasureRequest, type ErasureScope } from './erasure-scope.ts';
+import { waitForMaintenance } from '../partitions/with-maintenance-lock.ts';
 import type { EventRow } from '../tables/events-table.ts';
 import { countNamed, findTexts, type EventKey } from './find-texts.ts';
 import { forgetRewritten } from './rewritten-events.ts';
@@ -35,17 +36,19 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
     for await (const keys of findTexts(db, scope)) events += keys.length;
     return { events, executions: 0, deadLetters, byName: (await countNamed(db, scope)) + letters.byName };
   }
-  const { rows } = await sql<{ events: string; executions: string }>`
+  const { rows } = await sql<{ events: string; executions: string; compacted: string }>`
     select (select count(*) from events where ${chosenEvents(scope)}) as events,
-      (select count(*) from executions where ${chosenExecutions(scope)}) as executions
+      (select count(*) from executions where ${chosenExecutions(scope)}) as executions,
+      (${countCompacted(scope)}) as compacted
   `.execute(db);
-  return { events: Number(rows[0]?.events), executions: Number(rows[0]?.executions), deadLetters, byName: 0 };
+  const { events, executions, compacted } = rows[0] ?? { events: 0, executions: 0, compacted: 0 };
+  return { events: Number(events), executions: Number(executions) + Number(compacted), deadLetters, byName: 0 };
 }
 
 /**
  * Erases the events of a scope, oldest first, at most `most` at a time. Records each time who did
  * it and why, in the table `erasures` and as a leaf of the log, and yields the record. The sealer
- * waits meanwhile, so that no event is sealed while it is erased.
+ * waits meanwhile, so that no event is sealed while it is erased, and so does the compaction.
  */
 export async function* eraseEvents(db: Database, request: ErasureRequest, most: number): AsyncGenerator<Erasure> {
   if (request.text === undefined) {
@@ -75,6 +78,7 @@ function record(
   erase: (trx: Trx) => Promise<string[]>,
 ): Promise<Erasure | undefined> {
   return db.transaction().execute(async (trx) => {
+    await waitForMaintenance(trx);
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
     await forgetRewritten.execute(trx);
     const ids = await erase(trx);
