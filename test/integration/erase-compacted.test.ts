@@ -4,6 +4,8 @@ import { sql } from 'kysely';
 import { macKeyText } from '../../internal/ledger/mac.ts';
 import { Acts } from '../../internal/store/acts/acts.ts';
 import { eraseTraces } from '../../internal/store/erase/erase-traces.ts';
+import { eraseEvents } from '../../internal/store/erase/erase.ts';
+import { withMaintenanceLock } from '../../internal/store/partitions/with-maintenance-lock.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { runAdmin } from '../support/admin.ts';
 import { makeCold } from '../support/cold-days.ts';
@@ -13,6 +15,7 @@ import { temporaryFolder } from '../support/export.ts';
 import { day } from '../support/maintenance-day.ts';
 import { macKey, publicLogKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase } from '../support/store.ts';
+import { until } from '../support/until.ts';
 
 const { automationId } = anEvent();
 /** Seven executions that have ended, each of two events. Some ids are UUIDs. */
@@ -121,6 +124,22 @@ describe('erase of compacted executions', function suite() {
     expect(await everyRow(db)).to.deep.equal(before);
     expect(await countPlaces(db)).to.deep.equal({ rows: 1, compacted: 6, keys: 6 });
     await expectWhole();
+  });
+
+  it('waits for a compaction, and keeps the next one waiting', async () => {
+    const { db } = database;
+    await store();
+    const scope = { organization: 'acme', automationId, before: new Date(), by: 'ana', reason: 'x', macKey };
+    const waiting = sql`select from pg_locks join pg_stat_activity using (pid)
+      where locktype = 'advisory' and not granted and datname = current_database()`;
+    for (const step of [() => eraseEvents(db, scope, 3).next(), () => eraseTraces(db, scope)]) {
+      let erasing: Promise<unknown> = Promise.resolve();
+      await withMaintenanceLock(db, async () => {
+        erasing = step();
+        await until('it waits', async () => (await waiting.execute(db)).rows.length === 1);
+      });
+      await erasing;
+    }
   });
 
   it('takes one whose events are in the archive only', async () => {
