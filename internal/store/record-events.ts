@@ -59,7 +59,7 @@ async function withWhatItMeets(insert: (met: Met) => Promise<ChangeRow[]>): Prom
     try {
       return await insert(met);
     } catch (error) {
-      if (isDuplicate(error) && met.duplicates === 'refuse') met = { ...met, duplicates: 'skip' };
+      if (isDuplicate(error) && met.duplicates === 'refuse') met = { duplicates: 'skip', expands: met.expands };
       // One that fails in a transaction may have met a duplicate, too.
       else if (isCompacted(error) && !met.expands) met = { duplicates: 'skip', expands: true };
       else throw error;
@@ -100,8 +100,8 @@ function withoutRepeats(events: readonly AcceptedEvent[]): AcceptedEvent[] {
 }
 
 /**
- * Makes executions rows if asked to, runs the statement, and then those of {@link keepRunning} in the same transaction: they must see
- * what the statement waited for.
+ * Makes executions rows if asked to, runs the statement, and then those of {@link keepRunning} in
+ * the same transaction: they must see what the statement waited for.
  */
 async function insertAndKeepRunning(
   db: Database,
