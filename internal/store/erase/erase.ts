@@ -48,7 +48,7 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
 /**
  * Erases the events of a scope, oldest first, at most `most` at a time. Records each time who did
  * it and why, in the table `erasures` and as a leaf of the log, and yields the record. The sealer
- * waits meanwhile, so that no event is sealed while it is erased, and so does the compaction.
+ * waits meanwhile, so that no event is sealed while it is erased.
  */
 export async function* eraseEvents(db: Database, request: ErasureRequest, most: number): AsyncGenerator<Erasure> {
   if (request.text === undefined) {
@@ -78,7 +78,6 @@ function record(
   erase: (trx: Trx) => Promise<string[]>,
 ): Promise<Erasure | undefined> {
   return db.transaction().execute(async (trx) => {
-    await waitForMaintenance(trx);
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
     await forgetRewritten.execute(trx);
     const ids = await erase(trx);
@@ -106,8 +105,9 @@ function record(
   });
 }
 
-/** Deletes the oldest events of a scope; resolves with their ids. */
+/** Deletes the oldest events of a scope; resolves with their ids. No compaction runs meanwhile. */
 async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<string[]> {
+  await waitForMaintenance(trx);
   const { rows } = await sql<EventRow>`
     with chosen as materialized (
       select organization, created_at, id from events where ${chosenEvents(scope)}
