@@ -36,16 +36,21 @@ export function queryInOneTrip(
   return new Promise((resolve, reject) => {
     // In the extended protocol, the one Sync at the end also ends the transaction.
     const config = { text, values: [...values], queryMode: 'extended', ...(name !== undefined && { name }) };
-    let parsed: (isParsed: boolean) => void = () => undefined;
+    let noteParsed = (): void => undefined;
     const query = new Query(config, (error, results) => {
       config.values.length = 0;
-      parsed(!error);
+      noteParsed();
       if (error) reject(error);
       else resolve([results].flat()[before.length] as QueryResult);
     });
     const submit = query.submit;
     query.submit = (given) => {
       const connection = given as OpenConnection;
+      noteParsed = notingParsed(connection, [
+        ...before,
+        { text, values, ...(name !== undefined && { name }) },
+        ...after,
+      ]);
       connection.stream.cork();
       try {
         connection.sync = () => undefined;
@@ -57,7 +62,6 @@ export function queryInOneTrip(
         connection.sync();
         connection.stream.uncork();
       }
-      parsed = (isParsed) => [...before, ...after].forEach((each) => noteParsed(connection, each, isParsed));
     };
     client.query(query);
   });
@@ -72,9 +76,23 @@ function submitBeside(connection: Connection, { text, values, name }: Settings):
   new Query(config, () => undefined).submit(connection);
 }
 
-/** The client takes the answer for one of the main query. */
-function noteParsed(connection: OpenConnection, { name, text }: Settings, isParsed: boolean): void {
-  if (name === undefined) return;
-  delete connection.submittedNamedStatements[name];
-  if (isParsed) connection.parsedStatements[name] = text;
+/**
+ * Returns what to call after the answer, so that the client knows which of these statements are
+ * prepared: it takes each answer for one of the main query. Also after a failure: those before the
+ * one that failed are, and Postgres would refuse to prepare them again.
+ */
+function notingParsed(connection: OpenConnection, all: readonly Settings[]): () => void {
+  const { parsedStatements, submittedNamedStatements } = connection;
+  const isKnown = ({ name = '' }: Settings): boolean => name in parsedStatements || name in submittedNamedStatements;
+  const sent = all.filter((each) => !isKnown(each));
+  let parsed = 0;
+  const count = (): void => {
+    parsed += 1;
+  };
+  connection.on('parseComplete', count);
+  return () => {
+    connection.off('parseComplete', count);
+    for (const { name = '' } of sent) delete submittedNamedStatements[name];
+    for (const { name, text } of sent.slice(0, parsed)) if (name !== undefined) parsedStatements[name] = text;
+  };
 }

@@ -100,8 +100,8 @@ function withoutRepeats(events: readonly AcceptedEvent[]): AcceptedEvent[] {
 }
 
 /**
- * Makes executions rows if asked to, runs the statement, and then those of {@link keepRunning} in the same transaction: they must see
- * what the statement waited for.
+ * Makes executions rows if asked to, runs the statement, and then those of {@link keepRunning} in
+ * the same transaction: they must see what the statement waited for.
  */
 async function insertAndKeepRunning(
   db: Database,

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 
-/** Only a search per key suits both a short and a long list of keys. For the rest of a transaction. */
+/**
+ * Only a search per key suits both a short and a long list of keys. Holds for the rest of a
+ * transaction.
+ */
 export const searchByKey = sql`
   select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true)

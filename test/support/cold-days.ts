@@ -3,17 +3,18 @@ import { expect } from 'chai';
 import { Archive } from '../../internal/record/archive/archive.ts';
 import { ArchiveReader } from '../../internal/record/archive/archive-reader.ts';
 import type { Database } from '../../internal/store/database.ts';
+import type { CompactionSizes } from '../../internal/store/compacted/compact.ts';
 import { maintain } from '../../internal/store/partitions/maintain.ts';
 import { runExport } from './export.ts';
 import { keepAll } from './maintenance-day.ts';
 import type { TestDatabase } from './store.ts';
 
 /**
- * Exports all days of a database, and makes those cold that are older than two days.
+ * Exports all days of a database, makes those cold that are older than two days, and compacts.
  * @param folder or the address of a bucket.
  */
 export async function makeCold(
-  { db, url }: Pick<TestDatabase, 'db' | 'url'>,
+  { db, url, compaction }: Pick<TestDatabase, 'db' | 'url'> & { compaction?: CompactionSizes },
   folder: string,
   env: Record<string, string> = {},
   ...args: string[]
@@ -25,7 +26,12 @@ export async function makeCold(
   expect(exported.code, exported.stderr).to.equal(0);
   const archive = new Archive(db, place);
   try {
-    return await maintain(db, { ...run, hotDays: 2, findArchived: (...args) => archive.find(...args) });
+    return await maintain(db, {
+      ...run,
+      hotDays: 2,
+      findArchived: (...args) => archive.find(...args),
+      ...(compaction && { compaction }),
+    });
   } finally {
     await archive.close();
   }

@@ -22,7 +22,11 @@ stored as (
     nullif(e->>'automationId', (e->>'automationId')::uuid::text), e->>'executionId', e->>'kind',
     to_timestamp((e->>'occurredAt')::float8 / 1000), uuid_send(gen_random_uuid()),
     ${texts}
-  from letter
+  from letter where (select case when exists (
+    select from compacted_keys k join compacted_executions c on (c.organization, c.id) = (k.organization, k.block)
+    where k.organization = 'acme' and c.automation_id = (e->>'automationId')::uuid
+      and k.key = ('x' || encode(substring(sha256(convert_to(e->>'executionId', 'UTF8')) for 4), 'hex'))::bit(32)::integer
+  ) then refuse_compacted() else true end)
   returning *, coalesce(occurred_at, created_at) as at
 ),
 merged as (

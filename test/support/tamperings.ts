@@ -10,6 +10,7 @@ import { leafOf } from '../../internal/ledger/leaf.ts';
 import { actKeyOf, macOf } from '../../internal/ledger/mac.ts';
 import { packTile, unpackTile } from '../../internal/ledger/tiles.ts';
 import { storedJson } from '../../internal/ledger/stored-json.ts';
+import { expanded, keyOf } from '../../internal/store/compacted/expanded.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { highestId } from '../../internal/record/audit/tile-ids.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
@@ -19,7 +20,9 @@ import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import type { EventRow } from '../../internal/store/tables/events-table.ts';
 import { maintain } from '../../internal/store/partitions/maintain.ts';
+import { executionColumns } from '../../internal/store/record-events-statement.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
+import { compactAll } from './compacted.ts';
 import { anEvent } from './events.ts';
 import { macKey, seal, withLeaves } from './sealed-ledger.ts';
 
@@ -86,6 +89,7 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
     ...ofErasures(first, second),
     ...ofTheLog(events),
     ...ofExecutions(),
+    ...ofCompacted(),
     ...ofTables(events),
   };
 }
@@ -661,6 +665,83 @@ function ofExecutions(): Record<string, Tampering> {
         live: [
           'Execution {id} of automation {id} runs, and the list of running executions differs: the list was changed.',
         ],
+      },
+    },
+  };
+}
+
+const repeated = 'Execution {id} of automation {id} is in the record twice: it was added.';
+
+function ofCompacted(): Record<string, Tampering> {
+  /** Ends all runs but one, and makes two blocks of them. */
+  const compact = async (db: Database): Promise<void> => {
+    const ends = [0, 1, 2, 3, 4, 5].map((run) => anEvent({ executionId: `run ${run}`, kind: 'END' }));
+    await recordEvents(db, ends, withLeaves);
+    await seal(db);
+    await compactAll(db);
+  };
+  const after = (change: (db: Database) => Promise<unknown>) => async (db: Database) => {
+    await compact(db);
+    await change(db);
+  };
+  return {
+    'changes the counts of a compacted execution': {
+      tamper: after((db) => sql`update compacted_executions set event_counts[1] = 7`.execute(db)),
+      found: { live: [otherOutcome] },
+    },
+    'makes a compacted execution run': {
+      tamper: after((db) => sql`update compacted_executions set end_counts[1] = 0, ended_before[1] = null`.execute(db)),
+      found: {
+        live: [
+          otherOutcome,
+          'Execution {id} of automation {id} runs, and the list of running executions differs: the list was changed.',
+        ],
+      },
+    },
+    'removes compacted executions': {
+      tamper: after((db) => sql`delete from compacted_executions`.execute(db)),
+      found: {
+        live: [
+          'Execution {id} of automation {id} has events, and is not in the record: it was removed.',
+          'The keys of compacted executions name one in the block {id} that is not there: they were changed.',
+        ],
+      },
+    },
+    'hides a compacted execution from those who look for it': {
+      tamper: after((db) =>
+        sql`delete from compacted_keys where key = (select min(key) from compacted_keys)`.execute(db),
+      ),
+      found: { live: ['The keys of compacted executions lack execution {id} of automation {id}: they were changed.'] },
+    },
+    'lists a compacted execution once more': {
+      tamper: after((db) =>
+        sql`insert into executions (${executionColumns}) select ${executionColumns}
+          from (${expanded(sql`select * from compacted_executions`)}) as e limit 1`.execute(db),
+      ),
+      found: { live: [repeated] },
+    },
+    'copies a block of executions': {
+      tamper: after(async (db) => {
+        await sql`insert into compacted_executions select (jsonb_populate_record(c, '{"id": 7}')).*
+          from compacted_executions c where id = (select min(id) from compacted_executions)`.execute(db);
+        await sql`insert into compacted_keys select 7, ${keyOf(sql`execution_id`)}, organization
+          from (${expanded(sql`select * from compacted_executions where id = 7`)}) as e`.execute(db);
+      }),
+      found: { live: [repeated] },
+    },
+    'hides a block of executions from lists': {
+      tamper: after((db) => sql`update compacted_executions set newest = '2000-01-01'`.execute(db)),
+      found: {
+        live: ['The block {id} of automation {id} has other executions than its row says: the row was changed.'],
+      },
+    },
+    'has blocks of executions twice': {
+      tamper: after(async (db) => {
+        await sql`alter table compacted_executions drop constraint compacted_executions_pkey cascade`.execute(db);
+        await sql`insert into compacted_executions select * from compacted_executions`.execute(db);
+      }),
+      found: {
+        live: ['The table compacted_executions has lost its primary key, so that rows may be in it twice.', repeated],
       },
     },
   };

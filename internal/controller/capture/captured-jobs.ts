@@ -1,3 +1,4 @@
+import { executionsWithId } from '../../store/compacted/expanded.ts';
 import type { Database, Tables } from '../../store/database.ts';
 import { sql, type Kysely, type Transaction } from '../../store/sql.ts';
 import type { ChangedJob } from './changed-job.ts';
@@ -75,15 +76,20 @@ export async function readRecorded(
   return jobs.filter((job) => job.stored !== undefined || hasBegun(job));
 }
 
-/** Adds what the table `executions` says. */
+/** Adds what the executions say, rows or compacted: some Jobs are kept for months. */
 async function addStored(trx: Kysely<Tables>, jobs: readonly KnownJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const { rows } = await sql<{ execution_id: string; start_count: number; error_count: number; end_count: number }>`
-    select execution_id, start_count, error_count, end_count from executions
-    join unnest(
+    select e.execution_id, e.start_count, e.error_count, e.end_count from unnest(
       ${jobs.map(({ organization }) => organization)}::text[], ${jobs.map(({ automationId }) => automationId)}::uuid[],
       ${jobs.map(({ uid }) => uid)}::text[]
-    ) as job (organization, automation_id, execution_id) using (organization, automation_id, execution_id)
+    ) as job (of_organization, of_automation, uid) cross join lateral (
+      ${executionsWithId({
+        organization: sql`job.of_organization`,
+        automationId: sql`job.of_automation`,
+        executionId: sql`job.uid`,
+      })}
+    ) as e
   `.execute(trx);
   const byUid = new Map(rows.map((row) => [row.execution_id, row]));
   for (const { uid, recorded, failures } of jobs) {

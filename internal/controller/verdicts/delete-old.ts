@@ -48,6 +48,9 @@ function isForgotten(before: RawBuilder<unknown>): RawBuilder<unknown> {
     and not exists (
       select from executions e
       where e.organization = automations.organization and e.automation_id = automations.automation_id
+    ) and not exists (
+      select from compacted_executions c
+      where c.organization = automations.organization and c.automation_id = automations.automation_id
     )`;
 }
 

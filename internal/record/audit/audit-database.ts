@@ -12,6 +12,7 @@ import { ArchiveAway, ArchiveDamaged } from '../archive/archive-errors.ts';
 import { checkTables } from './check-tables.ts';
 import { checkTree, type CheckedTree } from './check-tree.ts';
 import { compareRecord, nothingCompared, type Comparison } from './compare-record.ts';
+import { differingBlocks } from './differing-blocks.ts';
 import { differingExecution, differingRunning } from './differing-executions.ts';
 import { Acts, describeActs, expiredBefore } from './acts.ts';
 import { Erased } from './erased.ts';
@@ -116,7 +117,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const total = 2 * newest;
     let [leaves, looked] = [0, { leaves: 0, events: 0 }];
     const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
-    const [tree, compared, execution, running] = await Promise.all([
+    const [tree, compared, execution, running, blocks] = await Promise.all([
       parts.run('The leaves', undefined, () =>
         read((own) =>
           checkTree(readLogLeaves(own, organization), [...heads, ...kept], (size) => {
@@ -130,6 +131,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         read((own) => differingExecution(own, organization, Math.max(expired, firstDay))),
       ),
       parts.run('The running executions', [], () => read((own) => differingRunning(own, organization))),
+      parts.run('The compacted executions', [], () => read((own) => differingBlocks(own, organization))),
     ]);
     const events = compared ?? nothingCompared();
     const oldest = tree?.oldest ?? Infinity;
@@ -154,6 +156,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         ...events.findings,
         ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
         ...running,
+        ...blocks,
       ],
       problems: parts.problems,
       leaves: tree?.size ?? 0,

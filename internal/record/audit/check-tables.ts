@@ -11,6 +11,8 @@ const keys = {
   events: 'created_at id',
   executions: 'automation_id execution_id',
   running_executions: 'automation_id execution_id',
+  compacted_executions: 'id',
+  compacted_keys: 'block key',
   erasures: 'id',
   dead_letters: 'id',
   acts: 'id',

@@ -1,4 +1,5 @@
 import { mostAhead } from '../../event/occurred-at.ts';
+import { everyExecution } from '../../store/compacted/expanded.ts';
 import { sql } from '../../store/sql.ts';
 import type { Finding } from './finding.ts';
 import type { Reading } from './read-database.ts';
@@ -32,7 +33,7 @@ export async function differingExecution(
         min(coalesce(occurred_at, created_at)) filter (where kind = 'END') as end_at
       from events where organization = ${organization} group by automation_id, execution_id
     ),
-    present as (select * from executions where organization = ${organization}),
+    present as (${everyExecution(organization)}),
     compared as (
       select automation_id, execution_id,
         coalesce(e.first_event_at, c.first_at) >= ${keptSince} as is_kept,
@@ -72,8 +73,8 @@ export async function differingExecution(
 export async function differingRunning(trx: Reading, organization: string): Promise<Finding[]> {
   const { rows } = await sql<{ automation_id: string; execution_id: string; runs: boolean }>`
     with running as (
-      select automation_id, execution_id, first_event_at from executions
-      where organization = ${organization} and error_count = 0 and end_count = 0
+      select automation_id, execution_id, first_event_at from (${everyExecution(organization)}) as e
+      where error_count = 0 and end_count = 0
     ),
     listed as (
       select automation_id, execution_id, first_event_at from running_executions where organization = ${organization}

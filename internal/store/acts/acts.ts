@@ -4,6 +4,7 @@ import type { Ending } from '../../event/closing.ts';
 import { unavailable } from '../../kit/errors/request-error.ts';
 import { saltSize } from '../../ledger/event-digest.ts';
 import type { MacKey } from '../../ledger/mac.ts';
+import { executionsWithId } from '../compacted/expanded.ts';
 import type { Database, Tables } from '../database.ts';
 import { isForbidden, isTimeout, isUnavailable, movedOrganizations } from '../errors.ts';
 import { sql, type Transaction } from '../sql.ts';
@@ -140,9 +141,13 @@ async function subjectOf(
           where organization = ${organization} and id = ${act.alert}::uuid and resolved_at is null
         `
       : sql<Subject>`
-          select automation_id, execution_id, null as about from executions
-          where organization = ${organization} and automation_id = ${act.automationId}::uuid
-            and execution_id = ${act.executionId} and (state = 'running' or ${act.kind !== 'close'}::boolean)
+          select automation_id, execution_id, null as about from (
+            ${executionsWithId({
+              organization: sql`${organization}::text`,
+              automationId: sql`${act.automationId}::uuid`,
+              executionId: sql`${act.executionId}::text`,
+            })}
+          ) as e where state = 'running' or ${act.kind !== 'close'}::boolean
         `;
   return (await subject.execute(trx)).rows[0];
 }

@@ -98,7 +98,7 @@ interface Old extends CompactedAutomation {
   before: Date;
 }
 
-/** Makes some blocks, from a time on. Resolves with the time to go on from; undefined at the end. */
+/** Makes some blocks, from a time on. Resolves with the time to go on from, if any is left. */
 async function compactSome(
   trx: Transaction<Tables>,
   old: Old,

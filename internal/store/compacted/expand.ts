@@ -4,23 +4,36 @@ import { textArray, uuidArray } from '../array-parameters.ts';
 import type { Tables } from '../database.ts';
 import { executionColumns } from '../record-events-statement.ts';
 import { searchByKey } from '../search-by-key.ts';
-import { blocksWith, expanded, keyOf } from './expanded.ts';
+import { blocksWith, expanded, keyOf, namesIn } from './expanded.ts';
 
-/** Makes all executions of the blocks `c` for which the condition holds rows of `executions` again. */
+/** Deletes the blocks `c` for which the condition holds, with their executions. */
+export async function deleteBlocks(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
+  await searchByKey.execute(trx);
+  await sql`with ${goneWith(which)} select from gone`.execute(trx);
+}
+
+/** Makes the executions of the blocks `c` for which the condition holds rows of `executions`. */
 export async function expandBlocks(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await searchByKey.execute(trx);
   await sql`
-    with gone as (delete from compacted_executions c where ${which} returning c.*),
-    forgotten as (
-      delete from compacted_keys k using (
-        select gone.organization, gone.id, ${keyOf(sql`coalesce(u.name, u.id::text)`)} as key
-        from gone cross join lateral unnest(gone.ids, gone.names) as u (id, name)
-      ) as g
-      where (k.organization, k.key, k.block) = (g.organization, g.key, g.id)
-    )
+    with ${goneWith(which)}
     insert into executions (${executionColumns})
     select ${executionColumns} from (${expanded(sql`select * from gone`)}) as rows
   `.execute(trx);
+}
+
+/** Of a statement: `gone` are the blocks that it deletes, together with their keys. */
+function goneWith(which: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    gone as (delete from compacted_executions c where ${which} returning c.*),
+    forgotten as (
+      delete from compacted_keys k using (
+        select organization, block, ${keyOf(sql`execution_id`)} as key
+        from (${namesIn(sql`select * from gone`)}) as names
+      ) as g
+      where (k.organization, k.key, k.block) = (g.organization, g.key, g.block)
+    )
+  `;
 }
 
 /** The key of an execution. */

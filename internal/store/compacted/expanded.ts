@@ -9,7 +9,7 @@ export const allColumns = sql.raw(`
 
 const ms = sql.raw(`interval '1 ms'`);
 
-/** The query of the executions in blocks: rows of `compacted_executions`, as rows of `executions`. */
+/** The query of the executions in blocks `compacted_executions`, as rows of `executions`. */
 export function expanded(blocks: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select b.organization, b.automation_id, coalesce(u.name, u.id::text) collate "C" as execution_id,
@@ -30,6 +30,14 @@ export function expanded(blocks: RawBuilder<unknown>): RawBuilder<unknown> {
     )
     cross join lateral (select b.oldest + u.first_after * ${ms} as first_event_at) as f
     cross join lateral (select f.first_event_at + u.last_after * ${ms} as last_event_at) as l
+  `;
+}
+
+/** The query of the ids of the executions in blocks. */
+export function namesIn(blocks: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select b.organization, b.id as block, b.automation_id, coalesce(u.name, u.id::text) collate "C" as execution_id
+    from (${blocks}) as b cross join lateral unnest(b.ids, b.names) as u (id, name)
   `;
 }
 

@@ -1,7 +1,10 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { expandBlocks, expandExecutions } from '../compacted/expand.ts';
+import { keyOf, namesIn } from '../compacted/expanded.ts';
 import type { Tables } from '../database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from '../tables/events-table.ts';
+import { waitForMaintenance } from '../partitions/with-maintenance-lock.ts';
 import { executionColumns, outcome, timesOfEvent } from '../record-events-statement.ts';
 
 type Trx = Transaction<Tables>;
@@ -9,8 +12,9 @@ type ExecutionKey = Pick<EventRow, 'automation_id' | 'execution_id'>;
 
 /**
  * Recomputes the executions of erased events from their other events, and deletes those without
- * any. Runs in the transaction that erased the events. A worker that stores an event of them waits
- * for its end; or this waits for the worker, and counts its event.
+ * any; compacted ones become rows first. Runs in the transaction that erased the events, while no
+ * compaction runs. A worker that stores an event of them waits for its end; or this waits for the
+ * worker, and counts its event.
  */
 export async function recomputeExecutions(
   trx: Trx,
@@ -19,7 +23,12 @@ export async function recomputeExecutions(
 ): Promise<void> {
   const counts = new Map<string, number>();
   for (const event of erased) counts.set(textOf(event), (counts.get(textOf(event)) ?? 0) + 1);
-  const locked = await lockExecutions(trx, among(organization, erased));
+  const touched = [...new Map(erased.map((event) => [textOf(event), event])).values()];
+  await expandExecutions(
+    trx,
+    touched.map((one) => ({ organization, automationId: one.automation_id, executionId: one.execution_id })),
+  );
+  const locked = await lockExecutions(trx, among(organization, touched));
   await deleteExecutions(trx, organization, locked);
   // Searching for other events of every execution would read the whole table.
   const others = locked.filter((execution) => counts.get(textOf(execution)) !== execution.events);
@@ -59,8 +68,13 @@ function textOf({ automation_id, execution_id }: ExecutionKey): string {
   return `${automation_id} ${execution_id}`;
 }
 
-/** Erases the executions of a scope whose events are gone: retention may have dropped them. */
+/**
+ * Erases the executions of a scope whose events are gone: retention may have dropped them. Those
+ * that stay are rows afterwards.
+ */
 export async function eraseEmptyExecutions(trx: Trx, scope: ErasureScope): Promise<void> {
+  await waitForMaintenance(trx);
+  await expandBlocks(trx, chosenBlocks(scope));
   const empty = sql`${chosenExecutions(scope)} and not exists (
     select from events v
     where (v.automation_id, v.execution_id, v.organization)
@@ -85,7 +99,28 @@ async function lockExecutions(trx: Trx, which: RawBuilder<unknown>): Promise<Loc
   return rows;
 }
 
-/** The executions of a scope; `text` chooses none of them. */
+/** The blocks `c` that may have an execution of a scope. */
+function chosenBlocks({ organization, automationId, executionId }: ErasureScope): RawBuilder<unknown> {
+  const own = sql`c.organization = ${organization}`;
+  if (automationId === undefined) return own;
+  const ofAutomation = sql`${own} and c.automation_id = ${automationId}::uuid`;
+  if (executionId === undefined) return ofAutomation;
+  return sql`${ofAutomation} and c.id in (
+    select block from compacted_keys
+    where organization = ${organization} and key = ${keyOf(sql`${executionId}::text`)}
+  )`;
+}
+
+/** The query that counts the compacted executions of a scope. */
+export function countCompacted(scope: ErasureScope): RawBuilder<unknown> {
+  const blocks = sql`select c.* from compacted_executions c where ${chosenBlocks(scope)}`;
+  const { executionId } = scope;
+  return executionId === undefined
+    ? sql`select coalesce(sum(executions), 0) from (${blocks}) as chosen`
+    : sql`select count(*) from (${namesIn(blocks)}) as names where execution_id = ${executionId}`;
+}
+
+/** The executions of a scope that are rows; `text` chooses none of them. */
 export function chosenExecutions({ organization, automationId, executionId }: ErasureScope): RawBuilder<unknown> {
   return sql`organization = ${organization}
     ${automationId === undefined ? sql`` : sql`and automation_id = ${automationId}::uuid`}

@@ -5,9 +5,10 @@ import { macOf } from '../../ledger/mac.ts';
 import { advisoryLocks } from '../advisory-locks.ts';
 import type { Database, Tables } from '../database.ts';
 import { findLetters } from './erase-dead-letters.ts';
-import { chosenExecutions, recomputeExecutions } from './erase-executions.ts';
+import { chosenExecutions, countCompacted, recomputeExecutions } from './erase-executions.ts';
 import { eraseTexts } from './erase-texts.ts';
 import { chosenEvents, scopeOf, type ErasureRequest, type ErasureScope } from './erasure-scope.ts';
+import { waitForMaintenance } from '../partitions/with-maintenance-lock.ts';
 import type { EventRow } from '../tables/events-table.ts';
 import { countNamed, findTexts, type EventKey } from './find-texts.ts';
 import { forgetRewritten } from './rewritten-events.ts';
@@ -35,11 +36,13 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
     for await (const keys of findTexts(db, scope)) events += keys.length;
     return { events, executions: 0, deadLetters, byName: (await countNamed(db, scope)) + letters.byName };
   }
-  const { rows } = await sql<{ events: string; executions: string }>`
+  const { rows } = await sql<{ events: string; executions: string; compacted: string }>`
     select (select count(*) from events where ${chosenEvents(scope)}) as events,
-      (select count(*) from executions where ${chosenExecutions(scope)}) as executions
+      (select count(*) from executions where ${chosenExecutions(scope)}) as executions,
+      (${countCompacted(scope)}) as compacted
   `.execute(db);
-  return { events: Number(rows[0]?.events), executions: Number(rows[0]?.executions), deadLetters, byName: 0 };
+  const { events, executions, compacted } = rows[0] ?? { events: 0, executions: 0, compacted: 0 };
+  return { events: Number(events), executions: Number(executions) + Number(compacted), deadLetters, byName: 0 };
 }
 
 /**
@@ -102,8 +105,9 @@ function record(
   });
 }
 
-/** Deletes the oldest events of a scope; resolves with their ids. */
+/** Deletes the oldest events of a scope; resolves with their ids. No compaction runs meanwhile. */
 async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<string[]> {
+  await waitForMaintenance(trx);
   const { rows } = await sql<EventRow>`
     with chosen as materialized (
       select organization, created_at, id from events where ${chosenEvents(scope)}

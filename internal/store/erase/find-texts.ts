@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { containing } from '../../event/folded-text.ts';
 import { optionalFields } from '../../event/fields.ts';
+import { namesIn } from '../compacted/expanded.ts';
 import type { Tables } from '../database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
 
@@ -44,6 +45,14 @@ export async function* findTexts(
 /** The executions of an organization that have the text in their ids. */
 export async function countNamed(db: Kysely<Tables>, { organization, text = '' }: ErasureScope): Promise<number> {
   const holds = containing(text);
+  return (await countNamedRows(db, organization, holds)) + (await countNamedCompacted(db, organization, holds));
+}
+
+async function countNamedRows(
+  db: Kysely<Tables>,
+  organization: string,
+  holds: (text: string) => boolean,
+): Promise<number> {
   let found = 0;
   let last = '';
   for (;;) {
@@ -55,6 +64,32 @@ export async function countNamed(db: Kysely<Tables>, { organization, text = '' }
     for (const row of rows) if (holds(row.execution_id)) found += Number(row.executions);
     last = rows.at(-1)?.execution_id ?? '';
     if (rows.length < pageSize) return found;
+  }
+}
+
+/** Blocks that are read at once. */
+const blocksAtOnce = 20;
+
+async function countNamedCompacted(
+  db: Kysely<Tables>,
+  organization: string,
+  holds: (text: string) => boolean,
+): Promise<number> {
+  let found = 0;
+  let last: string | undefined;
+  for (;;) {
+    const further = last === undefined ? sql`` : sql`and id > ${last}::bigint`;
+    const blocks = sql`
+      select * from compacted_executions where organization = ${organization} ${further}
+      order by id limit ${blocksAtOnce}
+    `;
+    const { rows } = await sql<{ block: string; names: string[] }>`
+      select block::text, array_agg(execution_id) as names from (${namesIn(blocks)}) as names
+      group by block order by names.block
+    `.execute(db);
+    for (const { names } of rows) found += names.filter(holds).length;
+    last = rows.at(-1)?.block;
+    if (rows.length < blocksAtOnce) return found;
   }
 }
 

@@ -1,5 +1,8 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { MacKey } from '../../ledger/mac.ts';
+import { longestBlockDays } from '../compacted/compact.ts';
+import { deleteBlocks, expandBlocks } from '../compacted/expand.ts';
+import { expanded } from '../compacted/expanded.ts';
 import type { Database, Tables } from '../database.ts';
 import { closedHere } from '../organizations/here.ts';
 import { isoDay } from './days.ts';
@@ -19,9 +22,9 @@ export async function countColdDays(db: Database, oldest: number, asked: number)
 }
 
 /**
- * Forgets the cold days before `oldest`, and deletes the executions whose last event came before.
- * The objects stay in the archive. Each log gets an act that says so. The next run finishes the
- * work after a failure.
+ * Forgets the cold days before `oldest`, and deletes the executions whose last event came before,
+ * compacted ones too. The objects stay in the archive. Each log gets an act that says so. The next
+ * run finishes the work after a failure.
  */
 export async function expireColdDays(db: Database, oldest: number, macKey: MacKey | undefined): Promise<void> {
   const before = sql`day < ${isoDay(oldest)}::date`;
@@ -29,8 +32,11 @@ export async function expireColdDays(db: Database, oldest: number, macKey: MacKe
     select distinct organization from cold_days where ${before} order by organization
   `.execute(db);
   const gone = new Set(await closedHere(db));
-  for (const { organization } of rows) {
+  const cold = new Set(rows.map(({ organization }) => organization));
+  for (const organization of new Set([...cold, ...(await organizationsWithBlocks(db, oldest))])) {
     while ((await withMaintenanceLock(db, (trx) => deleteEnded(trx, organization, oldest))) === sliceSize);
+    await deleteEndedInBlocks(db, organization, oldest);
+    if (!cold.has(organization)) continue;
     await withMaintenanceLock(db, async (trx) => {
       // What an organization left here when it moved is not its record.
       if (!gone.has(organization)) await noteExpiryOf(trx, macKey, [organization], oldest);
@@ -46,15 +52,14 @@ async function deleteEnded(trx: Transaction<Tables>, organization: string, oldes
   const time = new Date(oldest);
   const { rows } = await sql<{ deleted: number }>`
     with slice as (
-      select automation_id, execution_id from executions
-      where organization = ${organization} and first_event_at < ${time} and last_event_at < ${time}
-        and coalesce(last_accepted_at, '-infinity') < ${time}
+      select automation_id, execution_id from executions e
+      where organization = ${organization} and first_event_at < ${time} and ${hasEnded(time)}
       order by first_event_at limit ${sliceSize}
     ),
     deleted as (
       delete from executions e using slice s
       where e.organization = ${organization} and (e.automation_id, e.execution_id) = (s.automation_id, s.execution_id)
-        and e.last_event_at < ${time} and coalesce(e.last_accepted_at, '-infinity') < ${time}
+        and ${hasEnded(time)}
       returning e.automation_id, e.execution_id
     ),
     no_longer_running as (
@@ -64,4 +69,77 @@ async function deleteEnded(trx: Transaction<Tables>, organization: string, oldes
     select count(*)::integer as deleted from slice
   `.execute(trx);
   return rows[0]?.deleted ?? 0;
+}
+
+/** Blocks of one transaction. */
+const blocksAtOnce = 20;
+
+/** The blocks `c` that may have an execution whose last event came before a time. */
+function mayHaveEnded(time: Date): RawBuilder<unknown> {
+  const within = sql.lit(longestBlockDays);
+  return sql`c.oldest < ${time} and c.newest < ${time}::timestamptz + ${within} * interval '1 day'`;
+}
+
+/** The organizations with such blocks: an index leads from each to the next. */
+async function organizationsWithBlocks(db: Database, oldest: number): Promise<string[]> {
+  const { rows } = await sql<{ organization: string }>`
+    with recursive found as (
+      (select organization from compacted_executions order by organization limit 1)
+      union all
+      select (
+        select c.organization from compacted_executions c where c.organization > f.organization order by 1 limit 1
+      ) from found f where f.organization is not null
+    )
+    select organization from found where exists (
+      select from compacted_executions c
+      where c.organization = found.organization and ${mayHaveEnded(new Date(oldest))}
+    ) order by organization
+  `.execute(db);
+  return rows.map(({ organization }) => organization);
+}
+
+/**
+ * Deletes the compacted executions whose last event was accepted before `oldest`. Blocks of such
+ * ones only go whole. Of others all executions become rows first, in the same transaction: no
+ * compaction comes between.
+ */
+async function deleteEndedInBlocks(db: Database, organization: string, oldest: number): Promise<void> {
+  let last: Block | undefined;
+  do {
+    const after = last;
+    last = await withMaintenanceLock(db, (trx) => deleteEndedInSome(trx, organization, oldest, after));
+  } while (last !== undefined);
+}
+
+interface Block {
+  id: string;
+  newest: Date;
+}
+
+/** Does so in a slice of blocks. Resolves with the last one; undefined at the end. */
+async function deleteEndedInSome(
+  trx: Transaction<Tables>,
+  organization: string,
+  oldest: number,
+  after: Block | undefined,
+): Promise<Block | undefined> {
+  const time = new Date(oldest);
+  const further = after === undefined ? sql`` : sql`and (c.newest, c.id) > (${after.newest}, ${after.id}::bigint)`;
+  const { rows } = await sql<Block>`
+    select c.id::text, c.newest from compacted_executions c
+    where c.organization = ${organization} and ${mayHaveEnded(time)} ${further}
+    order by c.newest, c.id limit ${blocksAtOnce}
+  `.execute(trx);
+  if (rows.length === 0) return undefined;
+  const slice = sql`c.organization = ${organization} and c.id = any(${rows.map(({ id }) => id)}::bigint[])`;
+  await deleteBlocks(trx, sql`${slice} and c.last_at < ${time}`);
+  const executions = sql`(${expanded(sql`select c.*`)}) as e`;
+  await expandBlocks(trx, sql`${slice} and exists (select from ${executions} where ${hasEnded(time)})`);
+  while ((await deleteEnded(trx, organization, oldest)) === sliceSize);
+  return rows.at(-1);
+}
+
+/** True of an execution `e` whose last event was accepted before a time. */
+function hasEnded(time: Date): RawBuilder<unknown> {
+  return sql`e.last_event_at < ${time} and coalesce(e.last_accepted_at, '-infinity') < ${time}`;
 }

@@ -12,8 +12,16 @@ export function withMaintenanceLock<T>(
   step: (trx: Transaction<Tables>, present: Partition[]) => Promise<T>,
 ): Promise<T> {
   return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.maintenance)})`.execute(trx);
+    await waitForMaintenance(trx);
     await sql`set local lock_timeout = '2s'`.execute(trx);
     return step(trx, await listPartitions(trx));
   });
+}
+
+/**
+ * Waits for the step that is under way. Until the end of the transaction no other one runs, and so
+ * no compaction.
+ */
+export async function waitForMaintenance(trx: Transaction<Tables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.maintenance)})`.execute(trx);
 }

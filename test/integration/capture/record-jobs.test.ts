@@ -2,7 +2,11 @@ import { expect } from 'chai';
 import type { ChangedJob } from '../../../internal/controller/capture/changed-job.ts';
 import { readJob } from '../../../internal/controller/capture/read-job.ts';
 import { recordJobs } from '../../../internal/controller/capture/record-jobs.ts';
+import { readRecorded } from '../../../internal/controller/capture/captured-jobs.ts';
 import { createIdentitySource } from '../../../internal/event/identity.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { compactAll, countPlaces } from '../../support/compacted.ts';
+import { anEvent } from '../../support/events.ts';
 import { startProducer } from '../../support/producer.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { eachDatabase } from '../../support/store.ts';
@@ -23,6 +27,22 @@ function failedJob(message: string): ChangedJob {
 
 describe('a captured Job that failed', () => {
   const database = eachDatabase();
+
+  it('is not recorded again once its execution is compacted', async () => {
+    const { db } = database;
+    const job = failedJob('first');
+    const automationId = job.facts?.automationId ?? '';
+    const events = (['START', 'ERROR', 'END'] as const).flatMap((kind) =>
+      [uid, 'run 2', 'run 3', 'run 4'].map((executionId, after) =>
+        anEvent({ automationId, executionId, kind, createdAt: Date.now() - 1_000 + after }),
+      ),
+    );
+    await recordEvents(db, events);
+    await compactAll(db);
+    expect(await countPlaces(db)).to.deep.equal({ rows: 1, compacted: 3, keys: 3 });
+    const known = await db.transaction().execute((trx) => readRecorded(trx, [job]));
+    expect(known.map(({ recorded }) => [...recorded])).to.deep.equal([['START', 'ERROR', 'END']]);
+  });
 
   it('is recorded whole when Redis refused it once, and its message changed meanwhile', async () => {
     const redis = await emptyRedis();

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { DeclaredAutomation } from '../../../internal/controller/declarations/declarations.ts';
+import { executionsWithId } from '../../../internal/store/compacted/expanded.ts';
 import { cleanOrganization } from '../../../internal/store/organizations/move/clean.ts';
 import { cancelMove, moveOrganization } from '../../../internal/store/organizations/move/move.ts';
 import { readAct } from '../../../internal/ledger/act.ts';
@@ -33,6 +34,7 @@ import { sql } from '../../../internal/store/sql.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { untilUnlocked } from '../../../internal/store/until-unlocked.ts';
 import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
+import { compactAll, countPlaces, everyRow } from '../../support/compacted.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { killedAt } from '../../support/killed-at.ts';
@@ -201,6 +203,30 @@ describe('a move of an organization', function () {
     expect((await storedEvents(other)).filter(({ organization }) => organization === 'acme')).to.deep.equal([]);
     expect(await storedEvents(databases.first.db)).to.have.lengthOf(other === databases.first.db ? 1 : all.length + 1);
     expect(await failureOf(recordEvents(other, [ofAcme()]))).to.include({ code: 'RL001' });
+  });
+
+  it('takes along compacted executions: each is found there, and a late event of one counts', async () => {
+    const { first, eu } = databases;
+    const began = Date.now() - 10_000;
+    const events = (['START', 'END'] as const).flatMap((kind, which) =>
+      [1, 2, 3, 4].map((at) => ofAcme({ executionId: `run ${at}`, kind, createdAt: began + 10 * which + at })),
+    );
+    await recordEvents(first.db, events);
+    await compactAll(first.db);
+    const before = await everyRow(first.db);
+    await moveOrganization(options(), 'eu');
+    expect(await everyRow(eu.db)).to.deep.equal(before);
+    expect(await countPlaces(eu.db)).to.deep.equal({ rows: 1, compacted: 3, keys: 3 });
+    const { automationId } = ofAcme();
+    const key = { organization: sql`'acme'`, automationId: sql`${automationId}::uuid`, executionId: sql`'run 2'` };
+    expect((await executionsWithId(key).execute(eu.db)).rows).to.deep.equal([before[1]]);
+
+    const late = ofAcme({ executionId: 'run 2', kind: 'ERROR' });
+    await recordEvents(eu.db, [late]);
+    expect(await countPlaces(eu.db)).to.deep.equal({ rows: 4, compacted: 0, keys: 0 });
+    expect(await storedExecutions(eu.db)).to.have.deep.members([...executionsOf([...events, late]).values()]);
+    await cleanOrganization(options());
+    expect(await countPlaces(first.db)).to.deep.equal({ rows: 0, compacted: 0, keys: 0 });
   });
 
   it('takes along what owners did, wherever it is killed: it holds there, and is in the log once', async () => {

@@ -11,6 +11,7 @@ import { findLeaf } from '../../../internal/store/ledger/find-leaf.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { readToken } from '../../support/console.ts';
 import type { Browser } from '../../support/browser.ts';
+import { compactAll, countPlaces } from '../../support/compacted.ts';
 import { anEvent } from '../../support/events.ts';
 import { declare, marginMs, tickAt } from '../../support/expectations.ts';
 import { killedAt } from '../../support/killed-at.ts';
@@ -123,6 +124,30 @@ describe('what owners do about alerts and executions', () => {
       { kind: 'muted', by: 'Olga', automation: automationId, mute: id, until: `${until}:00.000Z` },
       { kind: 'unmuted', by: 'Olga', automation: automationId, mute: id },
     ]);
+  });
+
+  it('writes notes about compacted runs, which no closing can be about', async () => {
+    const { db, url } = suite.database;
+    const ended = (['START', 'END'] as const).flatMap((kind) =>
+      [1, 2, 3, 4].map((at) => anEvent({ executionId: `run ${at}`, kind, createdAt: Date.now() - 1_000 + at })),
+    );
+    await recordEvents(db, ended);
+    await compactAll(db);
+    expect(await countPlaces(db)).to.include({ compacted: 3 });
+    const asReader = new URL(url);
+    asReader.searchParams.set('options', '-c role=runledger_reader');
+    await using reader = openDatabase(asReader.href);
+    const written = new Acts(() => reader, [actKeyOf(macKey)]);
+    const add = (executionId: string, act: { kind: 'note' } | { kind: 'close'; as: 'lost' }, organization = 'acme') =>
+      written.add({ organization, id: randomUUID(), by: 'Olga', note: 'Ticket 7', automationId, executionId, ...act });
+    expect(await add('run 1', { kind: 'close', as: 'lost' })).to.equal(false);
+    expect(await add('run 9', { kind: 'note' })).to.equal(false);
+    expect(await add('run 1', { kind: 'note' }, 'globex')).to.equal(false);
+    for (const executionId of ['run 1', 'run 4']) expect(await add(executionId, { kind: 'note' })).to.equal(true);
+    await record();
+    expect((await logged()).map(({ kind }) => kind)).to.deep.equal(['note-written', 'note-written']);
+    await db.deleteFrom('compacted_executions').execute();
+    await db.deleteFrom('compacted_keys').execute();
   });
 
   it('mutes the organization in a maintenance window; a faulty one is refused in words', async () => {

@@ -49,6 +49,21 @@ describe('connections to Postgres', () => {
     expect(String(await asleep)).to.equal('Error: the connections to Postgres are closed');
   });
 
+  it('know what is prepared after a statement of a round trip has failed', async () => {
+    await using database = await migratedDatabase();
+    await using db = openDatabase(database.url);
+    const trip = (divisor: number) => {
+      const after = ['select $1::integer + 1', 'select 1 / $1::integer', 'select $1::integer + 2'];
+      const followed = db.followedBy?.(after.map((text) => ({ text, values: [divisor] }))) ?? db;
+      return sql`select ${divisor}::integer`.execute(followed);
+    };
+    expect(await failureOf(trip(0))).to.include({ code: '22012' });
+    await trip(1);
+    await trip(2);
+    const { rows } = await sql`select from pg_prepared_statements where name like 'runledger%'`.execute(db);
+    expect(rows).to.have.lengthOf(4);
+  });
+
   it('prepare a statement once, and stop preparing behind a pooler that forgets statements', async () => {
     await using database = await migratedDatabase();
     const db = openDatabase(database.url);

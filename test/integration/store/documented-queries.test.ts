@@ -4,8 +4,18 @@ import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { compactAll, everyRow } from '../../support/compacted.ts';
 import { anEvent } from '../../support/events.ts';
-import { deleteExecutions, eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { failureOf } from '../../support/failure.ts';
+import { executionsOf } from '../../support/outcome-oracle.ts';
+import {
+  deleteExecutions,
+  eachDatabase,
+  executionOf,
+  storedEvents,
+  storedExecutions,
+  wrongRunning,
+} from '../../support/store.ts';
 import { macKey, withLeaves } from '../../support/sealed-ledger.ts';
 
 /** The statements of a document that can be pasted. */
@@ -45,6 +55,35 @@ describe('queries in documents', () => {
     expect(await rowsOf(disagreeing)).to.have.length(1);
     await sql`delete from events`.execute(db);
     expect(await rowsOf(disagreeing)).to.have.length(2);
+  });
+
+  it('of a runbook say whether the console can take its role, and read with it', async () => {
+    const [query = ''] = await statementsOf('docs/operate/runbooks/RunledgerReaderRoleMissing.md');
+    const before16 = query.replace("'SET')", "'MEMBER')");
+    expect(await rowsOf(before16)).to.deep.equal([{ may_take_it: true, may_read: true, policies: '5' }]);
+  });
+
+  it('of the runbook store no dead letter whose execution is compacted, until an event makes that a row', async () => {
+    const { db } = database;
+    const [, store = '', over = ''] = await statementsOf('docs/operate/runbooks/RunledgerDeadLetters.md');
+    const at = Date.now() - 1_000;
+    const kinds = ['START', 'END'] as const;
+    const events = kinds.flatMap((kind) =>
+      [1, 2, 3, 4].map((run) => anEvent({ kind, executionId: `run ${run}`, createdAt: at + run })),
+    );
+    await recordEvents(db, events);
+    await compactAll(db);
+    const refused = anEvent({ kind: 'WARNING', executionId: 'run 2' });
+    await keepDeadLetter(db, { ...refused, seal: '\0'.repeat(32) }, 'why');
+    const restore = store.replace('<id>', refused.id);
+    expect(String(await failureOf(rowsOf(restore)))).to.include('an execution is compacted');
+    const registered = anEvent({ executionId: 'run 2' });
+    await recordEvents(db, [registered]);
+    await rowsOf(restore);
+    await rowsOf(over);
+    const all = [...executionsOf([...events, registered, refused]).values()];
+    expect((await everyRow(db)).map(executionOf)).to.have.deep.members(all);
+    expect(await wrongRunning(db)).to.deep.equal([]);
   });
 
   it('of the runbook store a dead letter as if it had not been refused', async () => {

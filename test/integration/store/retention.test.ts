@@ -1,14 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { compactBefore } from '../../../internal/store/compacted/compact.ts';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { countPlaces, everyRow, smallBlocks } from '../../support/compacted.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { day, keepAll, midnight, now } from '../../support/maintenance-day.ts';
-import { eachDatabase, openSession, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import {
+  eachDatabase,
+  migratedDatabase,
+  openSession,
+  storedEvents,
+  storedExecutions,
+  wrongRunning,
+} from '../../support/store.ts';
 
 const keepThree = { ...keepAll, retentionDays: 3 };
 const old = midnight - 10 * day;
@@ -72,6 +81,58 @@ describe('retention', () => {
     await recordEvents(db, events);
     await maintain(db, keepThree);
     expect(await storedExecutions(db)).to.deep.equal([]);
+  });
+
+  it('bounds compacted executions day by day as it bounds rows', async () => {
+    const { db } = database;
+    await using compacting = await migratedDatabase();
+    // Of three automations, for seven days: each lasts from none to three days.
+    const executions = Array.from({ length: 300 }, (_, at) => {
+      const createdAt = midnight - 6 * day + Math.floor((at * 6 * day) / 300);
+      const automationId = `0190a0b0-0000-7000-8000-00000000000${at % 3}`;
+      const run = { automationId, executionId: at % 5 === 0 ? anEvent().id : `run ${at}` };
+      const end = anEvent({ ...run, kind: 'END', createdAt: createdAt + ((at * 7) % 10) * (0.3 * day) });
+      // Some tell later of what was before.
+      const late = anEvent({ ...run, kind: 'WARNING', createdAt: end.createdAt + day, occurredAt: end.createdAt });
+      return [anEvent({ ...run, createdAt }), end, ...(at % 7 === 0 ? [late] : [])];
+    });
+    const ended = executions.flat().filter(({ createdAt }) => createdAt < now);
+    for (const one of [db, compacting.db]) {
+      await recordEvents(one, ended);
+      if (one !== db) await compactBefore(one, midnight - 2 * day, smallBlocks);
+      await sql`delete from events where created_at < ${new Date(midnight - 2 * day)}`.execute(one);
+      await sql`
+        insert into cold_days (organization, day, object, rows, manifest_sha256)
+        select 'acme', day::date, 'events.parquet', 1, repeat('0', 64)
+        from generate_series(${'2026-11-15'}::date, ${'2026-11-18'}::date, interval '1 day') as day
+      `.execute(one);
+    }
+    const { compacted } = await countPlaces(compacting.db);
+    expect(compacted).to.be.above(100);
+    for (let after = 0; after <= 5; after += 1) {
+      const run = { ...keepThree, now: now + after * day };
+      await maintain(db, run);
+      await maintain(compacting.db, { ...run, hotDays: 2, compaction: smallBlocks });
+      const left = await everyRow(db);
+      expect(await everyRow(compacting.db), `after ${after} days`).to.deep.equal(left);
+      const places = await countPlaces(compacting.db);
+      expect(places.keys).to.equal(places.compacted);
+      if (after === 0) expect(places.compacted).to.be.within(20, compacted - 60);
+      expect(left.length > 0, `after ${after} days`).to.equal(after < 4);
+    }
+  });
+
+  it('deletes compacted executions although no cold day of theirs ends, and no others of their blocks', async () => {
+    const { db } = database;
+    const ends = [0, 1, 2, 3, 4, 5, 6].map((at) =>
+      anEvent({ kind: 'END', executionId: `run ${at}`, createdAt: midnight - (at < 4 ? 4 : 3) * day + at }),
+    );
+    await recordEvents(db, [...ends, anEvent({ kind: 'END', executionId: 'newest', createdAt: now })]);
+    await compactBefore(db, midnight, smallBlocks);
+    expect(await countPlaces(db)).to.deep.equal({ rows: 2, compacted: 6, keys: 6 });
+    await maintain(db, keepThree);
+    expect((await everyRow(db)).map((one) => one.execution_id)).to.deep.equal(['newest', 'run 4', 'run 5', 'run 6']);
+    expect(await countPlaces(db)).to.deep.equal({ rows: 4, compacted: 0, keys: 0 });
   });
 
   it('deletes no execution while a reader keeps its events from being dropped', async () => {

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from '../../../internal/store/sql.ts';
 import { Cleaner } from '../../../internal/controller/verdicts/cleaner.ts';
-import { storeAlert, transition } from '../../support/notify/expectations.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { compactAll } from '../../support/compacted.ts';
+import { anEvent } from '../../support/events.ts';
+import { declare, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { eachDatabase } from '../../support/store.ts';
 
@@ -39,6 +42,25 @@ describe('a cleaner', () => {
     expect(await left()).to.deep.equal(['end', 'forever', 'new', 'waits']);
     await cleanerOf(30).cleaner.runOnce();
     expect(await left()).to.deep.equal(['forever', 'new', 'waits']);
+  });
+
+  it('deletes the name of an automation without a declaration with its last run, also if that is compacted', async () => {
+    const { db } = database;
+    await declare(db, { automationId });
+    const undeclared = { declared: false, display_name: 'Nightly', declared_at: ago(2) };
+    await db.updateTable('automations').set(undeclared).execute();
+    const runs = [1, 2, 3, 4].map((at) =>
+      anEvent({ automationId, executionId: `run ${at}`, kind: 'END', createdAt: at }),
+    );
+    await recordEvents(db, runs);
+    await compactAll(db);
+    await db.deleteFrom('executions').execute();
+    const left = () => db.selectFrom('automations').select('display_name').execute();
+    await cleanerOf(30).cleaner.runOnce();
+    expect(await left()).to.have.lengthOf(1);
+    await db.deleteFrom('compacted_executions').execute();
+    await cleanerOf(30).cleaner.runOnce();
+    expect(await left()).to.have.lengthOf(0);
   });
 
   it('deletes alerts and deliveries a number of days after their end, and none that is still open', async () => {
