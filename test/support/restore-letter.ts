@@ -35,7 +35,11 @@ select
   case kind when 'ERROR' then at end, case kind when 'END' then at end, (kind = 'START')::integer,
   (kind = 'EVENT')::integer, (kind = 'WARNING')::integer, (kind = 'ERROR')::integer, (kind = 'END')::integer,
   case when occurred_at is not null then created_at end
-from stored
+from stored as s
+where case when exists (
+  select from compacted_executions c where (c.organization, c.automation_id) = (s.organization, s.automation_id)
+    and s.execution_id = any(c.ids::text[] || c.names)
+) then refuse_compacted() else true end
 on conflict (organization, automation_id, execution_id) do update set
   ${mergedOutcome.trim()}
   returning organization, automation_id, execution_id, first_event_at, state
