@@ -22,11 +22,7 @@ stored as (
     nullif(e->>'automationId', (e->>'automationId')::uuid::text), e->>'executionId', e->>'kind',
     to_timestamp((e->>'occurredAt')::float8 / 1000), uuid_send(gen_random_uuid()),
     ${texts}
-  from letter where (select case when exists (
-    select from compacted_keys k join compacted_executions c on (c.organization, c.id) = (k.organization, k.block)
-    where k.organization = 'acme' and c.automation_id = (e->>'automationId')::uuid
-      and k.key = ('x' || encode(substring(sha256(convert_to(e->>'executionId', 'UTF8')) for 4), 'hex'))::bit(32)::integer
-  ) then refuse_compacted() else true end)
+  from letter
   returning *, coalesce(occurred_at, created_at) as at
 ),
 merged as (
@@ -39,7 +35,11 @@ select
   case kind when 'ERROR' then at end, case kind when 'END' then at end, (kind = 'START')::integer,
   (kind = 'EVENT')::integer, (kind = 'WARNING')::integer, (kind = 'ERROR')::integer, (kind = 'END')::integer,
   case when occurred_at is not null then created_at end
-from stored
+from stored as s
+where case when exists (
+  select from compacted_executions c where (c.organization, c.automation_id) = (s.organization, s.automation_id)
+    and s.execution_id = any(c.ids::text[] || c.names)
+) then refuse_compacted() else true end
 on conflict (organization, automation_id, execution_id) do update set
   ${mergedOutcome.trim()}
   returning organization, automation_id, execution_id, first_event_at, state

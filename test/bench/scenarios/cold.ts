@@ -1,16 +1,21 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { Archive } from '../../../internal/record/archive/archive.ts';
 import { ArchiveReader } from '../../../internal/record/archive/archive-reader.ts';
 import { createQueries, type Queries } from '../../../internal/record/queries.ts';
+import { defaultSizes } from '../../../internal/store/compacted/compact.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../../internal/store/partitions/days.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { packDays } from '../../../internal/store/partitions/pack-days.ts';
-import { makeCold, withArchive } from '../../support/cold-days.ts';
-import { namesIn, temporaryFolder } from '../../support/export.ts';
+import { withArchive } from '../../support/cold-days.ts';
+import { namesIn, runExport, temporaryFolder } from '../../support/export.ts';
 import { query } from '../../support/postgres-server.ts';
 import { S3Server } from '../../support/s3-server.ts';
 import { openDatabase } from '../../support/store.ts';
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { compactAll, measureCompaction } from '../harness/compaction.ts';
 import { figure, percentile } from '../harness/figures.ts';
 import { generateEvents } from './growth.ts';
 import type { Scenario } from './scenario.ts';
@@ -18,28 +23,50 @@ import type { Scenario } from './scenario.ts';
 /** Days of the record, and those of them that stay in Postgres. */
 const [days, hotDays] = [90, 7];
 
+/** The generated day is three days old. */
+const coldAfter = 2;
+
 /** Executions whose pages are read. */
 const samples = 200;
 
-/** What an event takes on disk: in Postgres with its indexes, and in the archive. */
+/**
+ * What an event takes on disk: in Postgres with its indexes, with its part of an execution, and in
+ * the archive.
+ *
+ * The newest executions of an automation stay rows, and are not in the part that stays in Postgres:
+ * at 10,000 events/s of 20,000 automations, 83 cold days have 14,300 million executions, of which
+ * 50 million (0.35 %) stay rows. Of the one day here they are an eighth. The space that compacted
+ * ones leave in `executions` is not in it either: new ones reuse it, as the last figure shows.
+ */
 export const keep: Scenario = async (world, { coldEvents }) => {
   await using folder = await temporaryFolder();
-  await using cooled = await coolDay(await world.createDatabase(), coldEvents, folder.path);
-  const { hot, executions, seconds } = cooled;
+  const url = await world.createDatabase();
+  await using cooled = await coolDay(url, coldEvents, folder.path);
+  const { db, hot, executions, seconds } = cooled;
   const files = (await namesIn(folder.path)).map((name) => stat(join(folder.path, name)));
   const cold = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0) / coldEvents;
+  const found = await measureCompaction(world, { db, url }, daysBefore(dayOf(Date.now()), coldAfter));
+  const { compacted, rows, parts, before } = found;
+  const events = coldEvents / (compacted + rows);
+  const block = parts.reduce((sum, { bytes }) => sum + bytes, 0) / compacted;
+  const coldDays = days - hotDays;
+  const kept = (hotDays * (hot + executions) + coldDays * (block / events) + (days - 1) * cold) / days;
+  const percent = (part: number): number => (100 * part) / before;
   return {
     figures: [
       figure('An event in Postgres, with its indexes', hot, 'B', { atMost: 420 }),
-      figure('Its part of an execution, which stays in Postgres', executions, 'B'),
+      figure('Its part of an execution that is a row', executions, 'B'),
+      figure('Its part of an execution, which stays in Postgres', block / events, 'B'),
       figure('An event in the archive', cold, 'B'),
-      figure(
-        `An event kept for ${days} days, of which ${hotDays} are hot`,
-        (hotDays * hot + (days - 1) * cold) / days,
-        'B',
-        { atMost: 90 },
-      ),
+      figure(`An event kept for ${days} days, of which ${hotDays} are hot`, kept, 'B', { atMost: 100 }),
       figure('Export and check of a day', coldEvents / seconds, 'events/s'),
+      figure('A compacted execution', block, 'B'),
+      ...parts.map(({ name, bytes }) => figure(`Of which ${name}`, bytes / compacted, 'B')),
+      figure('Compaction', compacted / found.seconds, 'executions/s'),
+      figure('CPU of Postgres meanwhile', (1_000 * found.postgres) / compacted, 'µs/execution'),
+      figure('Executions that stay rows', (100 * rows) / (compacted + rows), '%'),
+      figure('The table of rows after a vacuum, of its size before', percent(found.vacuumed), '%'),
+      figure('With as many new rows as were compacted', percent(found.reused), '%'),
     ],
   };
 };
@@ -59,6 +86,7 @@ export const cold: Scenario = async (world, { coldEvents }) => {
   const [url, place] = [await world.createDatabase(), 's3://record/archive'];
   await using cooled = await coolDay(url, coldEvents, place, (db) => pagesOf(createQueries(db), url));
   const { db, before = [] } = cooled;
+  await compactAll(db, url, daysBefore(dayOf(Date.now()), coldAfter));
   const times: number[] = [];
   for (const { execution, page } of before) {
     const reader = new ArchiveReader(place);
@@ -104,7 +132,7 @@ function readPage(record: Queries, execution: Execution): ReturnType<Queries['li
   return record.listTimeline('acme', { ...execution, limit: 500, mostBytes: 512 * 1_024 });
 }
 
-/** Makes a day of events cold, after what is to be asked before. */
+/** Makes a day of events cold, after what is to be asked before. Its executions stay rows. */
 async function coolDay<Before>(url: string, events: number, place: string, ask?: (db: Database) => Promise<Before>) {
   const db = openDatabase(url, 600_000);
   await makePartition(url);
@@ -119,10 +147,28 @@ async function coolDay<Before>(url: string, events: number, place: string, ask?:
   const [hot, executions] = [await sizeOf('events'), await sizeOf('executions')];
   const before = await ask?.(db);
   const begun = performance.now();
-  const { cooled } = await makeCold({ db, url }, place);
+  await makeCold({ db, url }, place);
   const seconds = (performance.now() - begun) / 1_000;
-  if (cooled?.length !== 1) throw new Error(`${cooled?.length} days became cold`);
   return { db, before, hot, executions, seconds, [Symbol.asyncDispose]: () => db.destroy() };
+}
+
+/** Exports the day and takes it out of Postgres. Compaction comes later: it is measured alone. */
+async function makeCold({ db, url }: { db: Database; url: string }, place: string): Promise<void> {
+  const address = place.includes('://') ? place : pathToFileURL(place).href;
+  const env = { DATABASE_URL: url, ARCHIVE_URL: address, HOT_DAYS: String(coldAfter) };
+  const { code, stderr } = await runExport(env, []);
+  if (code !== 0) throw new Error(stderr);
+  await using stack = new AsyncDisposableStack();
+  const archive = stack.adopt(new Archive(db, address), (opened) => opened.close());
+  const { cooled } = await maintain(db, {
+    now: Date.now(),
+    daysAhead: 2,
+    retentionDays: 0,
+    hotDays: coldAfter,
+    compaction: { ...defaultSizes, newest: 2 ** 31 - 1 },
+    findArchived: (...args) => archive.find(...args),
+  });
+  if (cooled?.length !== 1) throw new Error(`${cooled?.length} days became cold`);
 }
 
 /** The partition of the day that {@link generateEvents} fills. */

@@ -41,7 +41,8 @@ async function drainInto(world: World, database: string, table: Table, events: n
 
 /**
  * Executions of five events over the hours of today until now, as wrk's script makes them. With a
- * log, texts have a salt. Older ones are of three days ago, when there was none.
+ * log, texts have a salt. Older ones are of three days ago, when there was none: each lasts up to
+ * two minutes, because equal durations compress to nothing, and each automation has 20,000.
  */
 export async function generateEvents(
   database: string,
@@ -50,24 +51,31 @@ export async function generateEvents(
 ): Promise<void> {
   const executions = Math.ceil(events / 5);
   const midnight = `date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`;
-  const [begin, end] =
-    log === 'older' ? [`${midnight} - interval '3 days'`, `${midnight} - interval '2 days'`] : [midnight, 'now()'];
+  const older = log === 'older';
+  const [begin, end] = older
+    ? [`${midnight} - interval '3 days'`, `${midnight} - interval '2 days 2 minutes'`]
+    : [midnight, 'now()'];
+  const automations = older ? Math.min(200, Math.ceil(executions / 20_000)) : 200;
   await query(
     database,
     `create unlogged table made as
      select
        number,
        date_trunc('milliseconds', ${begin} + (${end} - (${begin})) * (number::float8 / ${executions + 1})) as at,
-       lpad(to_hex(number % 200), 8, '0')::text || '-0000-4000-9000-000000000000' as automation,
-       md5(number::text) as execution
+       lpad(to_hex(number % ${automations}), 8, '0')::text || '-0000-4000-9000-000000000000' as automation,
+       md5(number::text) as execution,
+       ${older ? 'floor(random() * 30000)' : '1'}::integer as pause,
+       ${older ? 'random() < 0.05' : 'false'} as warns
      from generate_series(1, ${executions}) as number`,
   );
+  const stepAt = `at + interval '1 ms' * (1 + (step - 1) * pause)`;
   await query(
     database,
     `insert into events
-     select 'acme', at + step * interval '1 ms', ${idAt(`at + step * interval '1 ms'`)}, automation::uuid, null,
+     select 'acme', ${stepAt}, ${idAt(stepAt)}, automation::uuid, null,
        to_char(at, 'YYYYMMDD"T"HH24MISS') || '-' || left(execution, 16),
-       (array['START', 'EVENT', 'EVENT', 'EVENT', 'END'])[step], rpad('Invoice was read and checked ' || execution, 170, '.'), '', '', null,
+       (array['START', 'EVENT', case when warns then 'WARNING' else 'EVENT' end, 'EVENT', 'END'])[step],
+       rpad('Invoice was read and checked ' || execution, 170, '.'), '', '', null,
        ${log === 'salted' ? 'uuid_send(gen_random_uuid())' : 'null'}
      from made, generate_series(1, 5) as step`,
   );
@@ -76,7 +84,8 @@ export async function generateEvents(
     `insert into executions (organization, automation_id, execution_id, first_event_at, last_event_at, started_at, ended_at,
        start_count, event_count, warning_count, error_count, end_count)
      select 'acme', automation::uuid, to_char(at, 'YYYYMMDD"T"HH24MISS') || '-' || left(execution, 16),
-       at + interval '1 ms', at + interval '5 ms', at + interval '1 ms', at + interval '5 ms', 1, 3, 0, 0, 1 from made`,
+       first, last, first, last, 1, 3 - warns::integer, warns::integer, 0, 1
+     from made, lateral (select at + interval '1 ms', at + interval '1 ms' * (1 + 4 * pause)) as times (first, last)`,
   );
   await query(database, 'drop table made');
   await query(database, 'vacuum (analyze) events, executions, running_executions');
