@@ -1,4 +1,4 @@
-import { zstdCompressSync } from 'node:zlib';
+import { constants, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type ColumnSource, type SchemaElement } from 'hyparquet-writer';
 import { heldTextBytes } from '../../event/held-bytes.ts';
 import type { ProvenEvent } from '../stored-event.ts';
@@ -19,6 +19,12 @@ const growth = 1 / 500;
 
 /** Bytes of a minimum and a maximum in the footer: enough to tell UUIDs apart. */
 const statisticsTruncateLength = 64;
+
+/**
+ * Level 13 of zstd takes a sixth off an archive, which is kept for years, and a third longer than
+ * the default. Reading is as fast.
+ */
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 13 } };
 
 /** Parquet, compressed with zstd: smaller than with Snappy, and native code. */
 export const parquet: ExportFormat = {
@@ -57,7 +63,7 @@ export class ParquetEncoder implements EventEncoder {
     writer: this.#bytes,
     schema,
     codec: 'ZSTD',
-    compressors: { ZSTD: (input) => zstdCompressSync(input) },
+    compressors: { ZSTD: (input) => zstdCompressSync(input, compression) },
     createdBy: 'runledger',
     statisticsTruncateLength,
   });

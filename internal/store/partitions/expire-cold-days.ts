@@ -1,8 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { MacKey } from '../../ledger/mac.ts';
-import { longestBlockDays } from '../compacted/compact.ts';
 import { deleteBlocks, expandBlocks } from '../compacted/expand.ts';
-import { expanded } from '../compacted/expanded.ts';
+import { expanded, longestBlockDays } from '../compacted/expanded.ts';
 import type { Database, Tables } from '../database.ts';
 import { closedHere } from '../organizations/here.ts';
 import { isoDay } from './days.ts';

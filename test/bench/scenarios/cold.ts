@@ -58,7 +58,7 @@ export const keep: Scenario = async (world, { coldEvents }) => {
       figure('Its part of an execution that is a row', executions, 'B'),
       figure('Its part of an execution, which stays in Postgres', block / events, 'B'),
       figure('An event in the archive', cold, 'B'),
-      figure(`An event kept for ${days} days, of which ${hotDays} are hot`, kept, 'B', { atMost: 100 }),
+      figure(`An event kept for ${days} days, of which ${hotDays} are hot`, kept, 'B', { atMost: 90 }),
       figure('Export and check of a day', coldEvents / seconds, 'events/s'),
       figure('A compacted execution', block, 'B'),
       ...parts.map(({ name, bytes }) => figure(`Of which ${name}`, bytes / compacted, 'B')),
@@ -105,7 +105,7 @@ export const cold: Scenario = async (world, { coldEvents }) => {
   }
   return {
     figures: [
-      figure("An execution's page from the archive, p50", percentile(times, 0.5), 'ms', { atMost: 100 }),
+      figure("An execution's page from the archive, p50", percentile(times, 0.5), 'ms', { atMost: 90 }),
       figure("An execution's page from the archive, p99", percentile(times, 0.99), 'ms', { atMost: 400 }),
       figure(`A search in ${coldEvents.toLocaleString('en')} events of the archive`, percentile(searches, 0.5), 'ms'),
     ],
