@@ -9,6 +9,7 @@ import type { EventPosition } from '../../internal/record/stored-event.ts';
 import { dayOf } from '../../internal/store/partitions/days.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { makeCold, withArchive } from './cold-days.ts';
+import { countPlaces, smallBlocks } from './compacted.ts';
 import { someEvent } from './events.ts';
 import { day } from './maintenance-day.ts';
 import { noon } from './reading.ts';
@@ -24,11 +25,21 @@ const old = dayOf(Date.now()) - 8 * day;
 const automationId = '0190a0b0-0000-7000-8000-00000000000a';
 const options = { ...defaultQueryOptions, searchMs: 60_000, busyRowsPerSecond: 1e9 };
 
-/** Half of the days become cold, and one day has events of both kinds. */
+/**
+ * Half of the days become cold, and one day has events of both kinds. Every other event is of one
+ * of 24 executions of a day, so that these can be compacted.
+ */
 const someDays = fc.array(someEvent, { minLength: 150, maxLength: 300 }).map((events) =>
   events.map(({ createdAt, occurredAt, ...event }, at): AcceptedEvent => {
-    const shift = old - dayOf(noon) + (at % 8) * day;
-    return { ...event, createdAt: createdAt + shift, ...(occurredAt && { occurredAt: occurredAt + shift }) };
+    const run = at % 2 === 0 ? undefined : at % 24;
+    const shift = old - dayOf(noon) + ((run ?? at) % 8) * day;
+    const occurred = occurredAt && (run === undefined ? occurredAt : Math.max(occurredAt, createdAt - day)) + shift;
+    return {
+      ...event,
+      ...(run !== undefined && { executionId: `run ${run} of a day` }),
+      createdAt: createdAt + shift,
+      ...(occurred && { occurredAt: occurred }),
+    };
   }),
 );
 
@@ -45,7 +56,9 @@ export async function expectColdAsHot(placeOf: (run: number) => string): Promise
     await recordEvents(database.db, events);
     const stored = await storedEvents(database.db);
     const hot = await answers(createQueries(database.db, options), events);
-    const { cooled } = await makeCold(database, place);
+    const { db, url } = database;
+    const { cooled } = await makeCold({ db, url, compaction: smallBlocks }, place);
+    expect((await countPlaces(db)).compacted).to.be.above(3);
     expect(cooled).to.have.lengthOf.above(4);
     expect((await storedEvents(database.db)).length)
       .to.be.above(0)
@@ -66,6 +79,7 @@ async function answers(record: Queries, events: readonly AcceptedEvent[]): Promi
     all: {},
     automation: { automationId },
     execution: { executionId: 'run 1' },
+    'execution of a day': { executionId: 'run 3 of a day' },
     errors: { kind: 'ERROR' },
     times: { from: new Date(old + day), to: new Date(old + 3.5 * day) },
     error: { errorId },
