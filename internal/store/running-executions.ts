@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { booleanArray, textArray, timeArray, uuidArray } from './array-parameters.ts';
-import { keyOf } from './compacted/expanded.ts';
+import { blocksWith, hasExecution } from './compacted/expanded.ts';
 import { searchByKey } from './search-by-key.ts';
 
 /** What a batch says of one execution. Times are in ms since the Unix epoch. */
@@ -22,6 +22,11 @@ interface Touched {
  */
 export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknown>[] {
   const touched = [...touchedBy(events).values()];
+  const blocks = blocksWith({
+    organization: sql`t.organization`,
+    automationId: sql`t.automation_id`,
+    executionId: sql`t.execution_id`,
+  });
   const keep = sql`
     with touched as materialized (
       select * from unnest(
@@ -39,11 +44,8 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
         and (r.organization, r.automation_id, r.execution_id) = (t.organization, t.automation_id, t.execution_id)
     ),
     found as (
-      select from touched t
-      join compacted_keys k on k.organization = t.organization and k.key = ${keyOf(sql`t.execution_id`)}
-      join compacted_executions c
-        on (c.organization, c.id, c.automation_id) = (k.organization, k.block, t.automation_id)
-      where (select exists (select from compacted_executions))
+      select from touched t cross join lateral (${blocks}) as c
+      where (select exists (select from compacted_executions)) and ${hasExecution(sql`c`, sql`t.execution_id`)}
     )
     update running_executions r set first_event_at = least(r.first_event_at, t.first_at),
       lost_at = case when r.lost_at >= t.last_at then r.lost_at end

@@ -1,48 +1,101 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../../event/event.ts';
 import { textArray, uuidArray } from '../array-parameters.ts';
-import type { Tables } from '../database.ts';
+import type { Database, Tables } from '../database.ts';
 import { executionColumns } from '../record-events-statement.ts';
-import { searchByKey } from '../search-by-key.ts';
-import { blocksWith, expanded, keyOf } from './expanded.ts';
+import { planAsUsual, searchByKey } from '../search-by-key.ts';
+import { blocksWith, expanded, hasExecution, keyOf } from './expanded.ts';
 
-/** Makes all executions of the blocks `c` for which the condition holds rows of `executions` again. */
-export async function expandBlocks(trx: Kysely<Tables>, which: RawBuilder<unknown>): Promise<void> {
+/** What to do with a block that another transaction makes rows. */
+export type IfLocked = 'wait' | 'skip';
+
+/**
+ * Makes all executions of the blocks `c` for which the condition holds rows of `executions` again.
+ * Resolves with the number of blocks. Locks them, and then rows, in the order of keys, as all
+ * writers do.
+ */
+export async function expandBlocks(
+  trx: Kysely<Tables>,
+  which: RawBuilder<unknown>,
+  ifLocked: IfLocked = 'wait',
+): Promise<number> {
   await searchByKey.execute(trx);
-  await sql`
-    with gone as (delete from compacted_executions c where ${which} returning c.*),
+  const { rows } = await sql<{ blocks: number }>`
+    with locked as materialized (
+      select c.organization, c.id from compacted_executions c where ${which}
+      order by c.organization, c.id for update ${ifLocked === 'skip' ? sql`skip locked` : sql``}
+    ),
+    gone as (
+      delete from compacted_executions c using locked
+      where (c.organization, c.id) = (locked.organization, locked.id)
+      returning c.*
+    ),
     forgotten as (
       delete from compacted_keys k using (
         select gone.organization, gone.id, ${keyOf(sql`coalesce(u.name, u.id::text)`)} as key
         from gone cross join lateral unnest(gone.ids, gone.names) as u (id, name)
       ) as g
       where (k.organization, k.key, k.block) = (g.organization, g.key, g.id)
+    ),
+    made as (
+      insert into executions (${executionColumns})
+      select ${executionColumns} from (${expanded(sql`select * from gone`)}) as rows
+      order by automation_id, execution_id, organization
     )
-    insert into executions (${executionColumns})
-    select ${executionColumns} from (${expanded(sql`select * from gone`)}) as rows
+    select count(*)::integer as blocks from gone
   `.execute(trx);
+  await planAsUsual.execute(trx);
+  return rows[0]?.blocks ?? 0;
 }
 
 /** The key of an execution. */
 export type ExpandedKey = Pick<AcceptedEvent, 'organization' | 'automationId' | 'executionId'>;
 
-/** Does so with the blocks that may have one of these executions. */
+/** Does so with the blocks that have one of these executions. */
 export async function expandExecutions(trx: Kysely<Tables>, keys: readonly ExpandedKey[]): Promise<void> {
   if (keys.length === 0) return;
-  const wanted = sql`unnest(
-    ${textArray(keys.map(({ organization }) => organization))},
-    ${uuidArray(keys.map(({ automationId }) => automationId))},
-    ${textArray(keys.map(({ executionId }) => executionId))}
-  ) as w (organization, automation_id, execution_id)`;
+  await expandBlocks(trx, sql`(c.organization, c.id) in (${blocksOf(keys)})`);
+}
+
+/** Blocks of one transaction: however many there are, no statement takes long. */
+const blocksAtOnce = 20;
+
+/**
+ * Does so in transactions of their own, each with a few blocks: a batch of late events may need
+ * thousands, and one that is killed or takes too long must not begin at nothing again.
+ */
+export async function expandInSteps(db: Database, keys: readonly ExpandedKey[]): Promise<void> {
+  const blocks = await db.transaction().execute(async (trx) => {
+    await searchByKey.execute(trx);
+    const { rows } = await sql<{ organization: string; id: string }>`
+      select organization, id::text from (${blocksOf(keys)}) as blocks order by organization, blocks.id
+    `.execute(trx);
+    return rows;
+  });
+  for (let first = 0; first < blocks.length; first += blocksAtOnce) {
+    const some = blocks.slice(first, first + blocksAtOnce);
+    const which = sql`(c.organization, c.id) in (
+      select * from unnest(${some.map(({ organization }) => organization)}::text[], ${some.map(({ id }) => id)}::bigint[])
+    )`;
+    await db.transaction().execute((trx) => expandBlocks(trx, which));
+  }
+}
+
+/** The query of the blocks that have one of these executions. */
+function blocksOf(keys: readonly ExpandedKey[]): RawBuilder<unknown> {
   const blocks = blocksWith({
     organization: sql`w.organization`,
     automationId: sql`w.automation_id`,
     executionId: sql`w.execution_id`,
   });
-  await expandBlocks(
-    trx,
-    sql`(c.organization, c.id) in (
-      select distinct found.organization, found.id from ${wanted} cross join lateral (${blocks}) as found
-    )`,
-  );
+  return sql`
+    select distinct found.organization, found.id
+    from unnest(
+      ${textArray(keys.map(({ organization }) => organization))},
+      ${uuidArray(keys.map(({ automationId }) => automationId))},
+      ${textArray(keys.map(({ executionId }) => executionId))}
+    ) as w (organization, automation_id, execution_id)
+    cross join lateral (${blocks}) as found
+    where ${hasExecution(sql`found`, sql`w.execution_id`)}
+  `;
 }

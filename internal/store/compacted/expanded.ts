@@ -38,6 +38,22 @@ export function keyOf(executionId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`('x' || encode(substring(sha256(convert_to(${executionId}, 'UTF8')) for 4), 'hex'))::bit(32)::integer`;
 }
 
+/** Of ids: where `ids` of a block has it, and not `names`. */
+const uuid = "'^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'";
+
+/** True for an id that Postgres writes the same way as a UUID. */
+export function isUuid(executionId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${executionId} ~ ${sql.raw(uuid)}`;
+}
+
+/** True if a block has an execution: its key alone may be that of another one. */
+export function hasExecution(block: RawBuilder<unknown>, executionId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    case when ${isUuid(executionId)} then ${executionId}::uuid = any(${block}.ids)
+      else ${executionId} = any(${block}.names) end
+  `;
+}
+
 /** The key of an execution as expressions. */
 export interface KeyExpressions {
   organization: RawBuilder<unknown>;
@@ -46,12 +62,21 @@ export interface KeyExpressions {
   executionId: RawBuilder<unknown>;
 }
 
-/** The query of the blocks that may have an execution. */
+/**
+ * The query of the blocks that may have an execution. It searches by the key and then by the block,
+ * whatever Postgres knows of the tables: from few or old statistics it chose to read all blocks.
+ */
 export function blocksWith({ organization, automationId, executionId }: KeyExpressions): RawBuilder<unknown> {
-  const ofAutomation = automationId === undefined ? sql`` : sql`and c.automation_id = ${automationId}`;
+  const ofAutomation = automationId === undefined ? sql`` : sql`where c.automation_id = ${automationId}`;
   return sql`
-    select c.* from compacted_keys k join compacted_executions c on c.organization = k.organization and c.id = k.block
-    where k.organization = ${organization} and k.key = ${keyOf(executionId)} ${ofAutomation}
+    select c.* from (
+      select k.organization, k.block from compacted_keys k
+      where k.organization = ${organization} and k.key = ${keyOf(executionId)} offset 0
+    ) as k
+    cross join lateral (
+      select * from compacted_executions b where b.organization = k.organization and b.id = k.block offset 0
+    ) as c
+    ${ofAutomation}
   `;
 }
 
