@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { booleanArray, textArray, timeArray, uuidArray } from './array-parameters.ts';
-import { blocksWith, hasExecution } from './compacted/expanded.ts';
+import { blocksWith, hasExecution, keyOfText } from './compacted/expanded.ts';
 import { searchByKey } from './search-by-key.ts';
 
 /** What a batch says of one execution. Times are in ms since the Unix epoch. */
@@ -26,6 +26,7 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
     organization: sql`t.organization`,
     automationId: sql`t.automation_id`,
     executionId: sql`t.execution_id`,
+    key: sql`t.key`,
   });
   const keep = sql`
     with touched as materialized (
@@ -35,8 +36,9 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
         ${textArray(touched.map(({ execution }) => execution))},
         ${booleanArray(touched.map(({ over }) => over))},
         ${timeArray(touched.map(({ first }) => first))},
-        ${timeArray(touched.map(({ last }) => last))}
-      ) as t (organization, automation_id, execution_id, is_over, first_at, last_at)
+        ${timeArray(touched.map(({ last }) => last))},
+        ${touched.map(({ execution }) => keyOfText(execution))}::integer[]
+      ) as t (organization, automation_id, execution_id, is_over, first_at, last_at, key)
     ),
     ended as (
       delete from running_executions r using touched t

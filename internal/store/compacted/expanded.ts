@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 
 /** All columns of `executions`, in the order of {@link expanded}. */
@@ -38,6 +39,11 @@ export function keyOf(executionId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`('x' || encode(substring(sha256(convert_to(${executionId}, 'UTF8')) for 4), 'hex'))::bit(32)::integer`;
 }
 
+/** The same, of a text. */
+export function keyOfText(executionId: string): number {
+  return hash('sha256', executionId, 'buffer').readInt32BE();
+}
+
 /** Of ids: where `ids` of a block has it, and not `names`. */
 const uuid = "'^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'";
 
@@ -60,18 +66,21 @@ export interface KeyExpressions {
   /** Absent for all automations. */
   automationId?: RawBuilder<unknown>;
   executionId: RawBuilder<unknown>;
+  /** Of the id, where it is known. */
+  key?: RawBuilder<unknown>;
 }
 
 /**
  * The query of the blocks that may have an execution. It searches by the key and then by the block,
  * whatever Postgres knows of the tables: from few or old statistics it chose to read all blocks.
  */
-export function blocksWith({ organization, automationId, executionId }: KeyExpressions): RawBuilder<unknown> {
+export function blocksWith(wanted: KeyExpressions): RawBuilder<unknown> {
+  const { organization, automationId, executionId, key = keyOf(executionId) } = wanted;
   const ofAutomation = automationId === undefined ? sql`` : sql`where c.automation_id = ${automationId}`;
   return sql`
     select c.* from (
       select k.organization, k.block from compacted_keys k
-      where k.organization = ${organization} and k.key = ${keyOf(executionId)} offset 0
+      where k.organization = ${organization} and k.key = ${key} offset 0
     ) as k
     cross join lateral (
       select * from compacted_executions b where b.organization = k.organization and b.id = k.block offset 0
