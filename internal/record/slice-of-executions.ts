@@ -1,3 +1,4 @@
+import { defaultSizes } from '../store/compacted/compact.ts';
 import { expanded, longestBlockDays } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, whenAnyOf, type Condition } from './conditions.ts';
@@ -121,9 +122,6 @@ function timeBefore({ after, filters }: SliceOptions): Condition {
   return to === undefined ? sql`'infinity'::timestamptz` : time(to);
 }
 
-/** Executions of a block, about. */
-const blockSize = 128;
-
 /**
  * Reads a slice in which compacted executions may be. It ends at the newest execution of a block
  * that it does not open, so it may have fewer rows than its size.
@@ -135,7 +133,7 @@ async function readSliceWithCompacted<Row extends ExecutionKey>(
 ): Promise<Slice<Row, ExecutionPosition>> {
   const { base, after, size } = options;
   const to = timeBefore(options);
-  const opened = Math.ceil(size / blockSize);
+  const opened = Math.ceil(size / defaultSizes.block);
   const isHere = sql`first_event_at > (select at from floor)`;
   const { rows } = await sql<Row & Numbered & { floor: Date | null }>`
     with floor as materialized (

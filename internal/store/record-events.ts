@@ -2,7 +2,7 @@ import type { AcceptedEvent } from '../event/event.ts';
 import type { MacKey } from '../ledger/mac.ts';
 import { anomalies, type Anomaly, type StoredBatch } from '../event/outcome/stored-batch.ts';
 import type { Database, Tables } from './database.ts';
-import { expandExecutions } from './compacted/expand.ts';
+import { expandInSteps } from './compacted/expand.ts';
 import { isCompacted, isDuplicate } from './errors.ts';
 import { insertUnlessArchived, mayBeArchived } from './insert-unless-archived.ts';
 import { proofOf } from './ledger/leaves-of-batch.ts';
@@ -22,10 +22,10 @@ export async function recordEvents(
   events: readonly AcceptedEvent[],
   { macKey }: { macKey?: MacKey | undefined } = {},
 ): Promise<StoredBatch> {
-  const rows = await withWhatItMeets((met) =>
+  const rows = await withWhatItMeets(db, events, (duplicates) =>
     mayBeArchived(events)
-      ? insertUnlessArchived(db, events, (trx, fresh) => insertBatch(trx, fresh, { ...met, macKey }))
-      : insertBatch(db, events, { ...met, macKey }),
+      ? insertUnlessArchived(db, events, (trx, fresh) => insertBatch(trx, fresh, { duplicates, macKey }))
+      : insertBatch(db, events, { duplicates, macKey }),
   );
   return {
     stored: rows.reduce((sum, row) => sum + row.events, 0),
@@ -41,28 +41,33 @@ export async function recordEvents(
   };
 }
 
-/** What a batch takes into account. */
-interface Met {
-  duplicates: InsertOptions['duplicates'];
-  /** Whether compacted executions of its events become rows first. */
-  expands: boolean;
-}
+/** Compactions may overtake a batch so often; then its worker tries again later. */
+const mostExpansions = 10;
 
 /**
  * Assumes that all events are new and no execution is compacted, and looks for either only after
  * Postgres found one. Looking for duplicates each time would cost Postgres a fifth more CPU time
  * (test/bench/README.md).
  */
-async function withWhatItMeets(insert: (met: Met) => Promise<ChangeRow[]>): Promise<ChangeRow[]> {
-  let met: Met = { duplicates: 'refuse', expands: false };
+async function withWhatItMeets(
+  db: Database,
+  events: readonly AcceptedEvent[],
+  insert: (duplicates: InsertOptions['duplicates']) => Promise<ChangeRow[]>,
+): Promise<ChangeRow[]> {
+  let duplicates: InsertOptions['duplicates'] = 'refuse';
+  let expansions = 0;
   for (;;) {
     try {
-      return await insert(met);
+      return await insert(duplicates);
     } catch (error) {
-      if (isDuplicate(error) && met.duplicates === 'refuse') met = { duplicates: 'skip', expands: met.expands };
-      // One that fails in a transaction may have met a duplicate, too.
-      else if (isCompacted(error) && !met.expands) met = { duplicates: 'skip', expands: true };
-      else throw error;
+      if (isDuplicate(error) && duplicates === 'refuse') duplicates = 'skip';
+      // The failure has ended the transaction of a caller.
+      else if (isCompacted(error) && !db.isTransaction && expansions < mostExpansions) {
+        // Not in the transaction of the batch: rows locked before its events could make workers
+        // wait in a circle.
+        await expandInSteps(db, events);
+        expansions += 1;
+      } else throw error;
     }
   }
 }
@@ -70,12 +75,12 @@ async function withWhatItMeets(insert: (met: Met) => Promise<ChangeRow[]>): Prom
 async function insertBatch(
   db: Database,
   events: readonly AcceptedEvent[],
-  { duplicates, expands, macKey }: Met & { macKey: MacKey | undefined },
+  { duplicates, macKey }: { duplicates: InsertOptions['duplicates']; macKey: MacKey | undefined },
 ): Promise<ChangeRow[]> {
   const batch = inOneOrder(duplicates === 'skip' ? withoutRepeats(events) : events);
   if (batch.length === 0) return [];
   const proof = macKey && proofOf(batch, macKey);
-  return insertAndKeepRunning(db, batch, insertAndMerge(batch, { duplicates, proof }), expands);
+  return insertAndKeepRunning(db, batch, insertAndMerge(batch, { duplicates, proof }));
 }
 
 /**
@@ -100,24 +105,22 @@ function withoutRepeats(events: readonly AcceptedEvent[]): AcceptedEvent[] {
 }
 
 /**
- * Makes executions rows if asked to, runs the statement, and then those of {@link keepRunning} in
- * the same transaction: they must see what the statement waited for.
+ * Runs the statement, and then those of {@link keepRunning} in the same transaction: they must see
+ * what the statement waited for.
  */
 async function insertAndKeepRunning(
   db: Database,
   events: readonly AcceptedEvent[],
   statement: RawBuilder<ChangeRow>,
-  expands: boolean,
 ): Promise<ChangeRow[]> {
   const after = keepRunning(events);
-  if (db.followedBy !== undefined && !expands) {
+  if (db.followedBy !== undefined) {
     const compiled = after.map((each) => each.compile(db));
     return (
       await statement.execute(db.followedBy(compiled.map((each) => ({ text: each.sql, values: each.parameters }))))
     ).rows;
   }
   const work = async (trx: Kysely<Tables>): Promise<ChangeRow[]> => {
-    if (expands) await expandExecutions(trx, events);
     const { rows } = await statement.execute(trx);
     for (const each of after) await each.execute(trx);
     return rows;

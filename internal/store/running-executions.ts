@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { booleanArray, textArray, timeArray, uuidArray } from './array-parameters.ts';
-import { blocksWith } from './compacted/expanded.ts';
+import { blocksWith, hasExecution, keyOfText } from './compacted/expanded.ts';
 import { searchByKey } from './search-by-key.ts';
 
 /** What a batch says of one execution. Times are in ms since the Unix epoch. */
@@ -22,6 +22,12 @@ interface Touched {
  */
 export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknown>[] {
   const touched = [...touchedBy(events).values()];
+  const blocks = blocksWith({
+    organization: sql`t.organization`,
+    automationId: sql`t.automation_id`,
+    executionId: sql`t.execution_id`,
+    key: sql`t.key`,
+  });
   const keep = sql`
     with touched as materialized (
       select * from unnest(
@@ -30,8 +36,9 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
         ${textArray(touched.map(({ execution }) => execution))},
         ${booleanArray(touched.map(({ over }) => over))},
         ${timeArray(touched.map(({ first }) => first))},
-        ${timeArray(touched.map(({ last }) => last))}
-      ) as t (organization, automation_id, execution_id, is_over, first_at, last_at)
+        ${timeArray(touched.map(({ last }) => last))},
+        ${touched.map(({ execution }) => keyOfText(execution))}::integer[]
+      ) as t (organization, automation_id, execution_id, is_over, first_at, last_at, key)
     ),
     ended as (
       delete from running_executions r using touched t
@@ -39,12 +46,8 @@ export function keepRunning(events: readonly AcceptedEvent[]): RawBuilder<unknow
         and (r.organization, r.automation_id, r.execution_id) = (t.organization, t.automation_id, t.execution_id)
     ),
     found as (
-      select from touched t cross join lateral (${blocksWith({
-        organization: sql`t.organization`,
-        automationId: sql`t.automation_id`,
-        executionId: sql`t.execution_id`,
-      })}) as block
-      where (select exists (select from compacted_executions))
+      select from touched t cross join lateral (${blocks}) as c
+      where (select exists (select from compacted_executions)) and ${hasExecution(sql`c`, sql`t.execution_id`)}
     )
     update running_executions r set first_event_at = least(r.first_event_at, t.first_at),
       lost_at = case when r.lost_at >= t.last_at then r.lost_at end

@@ -173,7 +173,7 @@ CREATE TABLE public.cold_days (
 
 CREATE TABLE public.compacted_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
-    id bigint NOT NULL,
+    id integer NOT NULL,
     automation_id uuid NOT NULL,
     oldest timestamp(3) with time zone NOT NULL,
     newest timestamp(3) with time zone NOT NULL,
@@ -197,7 +197,7 @@ CREATE TABLE public.compacted_executions (
 );
 
 CREATE TABLE public.compacted_keys (
-    block bigint NOT NULL,
+    block integer NOT NULL,
     key integer NOT NULL,
     organization text NOT NULL COLLATE pg_catalog."C"
 );

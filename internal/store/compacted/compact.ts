@@ -4,7 +4,7 @@ import type { Database, Tables } from '../database.ts';
 import { isOnMove } from '../organizations/here.ts';
 import { withMaintenanceLock } from '../partitions/with-maintenance-lock.ts';
 import { expandBlocks } from './expand.ts';
-import { keyOf, longestBlockDays } from './expanded.ts';
+import { isUuid, keyOf, longestBlockDays } from './expanded.ts';
 
 /** How many executions stay rows, and how many make a block. */
 export interface CompactionSizes {
@@ -14,7 +14,7 @@ export interface CompactionSizes {
   block: number;
 }
 
-export const defaultSizes: CompactionSizes = { newest: 2_500, block: 128 };
+export const defaultSizes: CompactionSizes = { newest: 2_500, block: 256 };
 
 /** Between the times of an execution: they must fit into 32 bits of ms. Longer ones stay rows. */
 const longest = sql.raw(`interval '20 days'`);
@@ -107,31 +107,44 @@ async function compactSome(
 ): Promise<Date | undefined> {
   let next: Date | undefined = from;
   for (let made = 0; made < blocksAtOnce && next !== undefined; made += 1) {
-    next = await compactNext(trx, old, next, sizes);
+    const begin: Date = next;
+    next = await compactNext(trx, old, begin, { ...sizes, mayExpand: made === 0 });
+    if (next === begin) return begin;
   }
   return next;
 }
 
+interface Step extends CompactionSizes {
+  /** A transaction that waits for workers has nothing that they wait for: it has made no block. */
+  mayExpand: boolean;
+}
+
+/** Makes a block. Resolves with the same time if that needs a transaction of its own. */
 async function compactNext(
   trx: Transaction<Tables>,
   old: Old,
   from: Date,
-  { block }: CompactionSizes,
+  { block, mayExpand }: Step,
 ): Promise<Date | undefined> {
   const [first] = await candidates(trx, old, { from, most: 1 });
   if (first === undefined) return undefined;
   // Blocks of an automation never overlap.
-  const { around, next } = await neighbors(trx, old, first.first_event_at);
-  if (around !== undefined) await expandBlocks(trx, sql`organization = ${old.organization} and id = ${around.id}`);
-  const begin = around === undefined ? first.first_event_at : around.oldest;
+  const { around, next } = await neighbors(trx, old, first);
+  if (around !== undefined) {
+    if (!mayExpand) return from;
+    const which = sql`c.organization = ${old.organization} and c.id = ${around.id}::integer`;
+    if ((await expandBlocks(trx, which, 'skip')) === 0) return after(around.newest, 1);
+  }
+  const begin = around === undefined ? first : around.oldest;
   const end = after(begin, longestBlockDays * 24 * 3_600_000);
   const before = next !== undefined && next < end ? next : end;
   const found = await candidates(trx, old, { from: begin, before, most: mostTied * block + 1 });
-  const rows = found.slice(0, endOfBlock(found, next === undefined ? block : 2 * block, mostTied * block));
+  const times = found.slice(0, endOfBlock(found, next === undefined ? block : 2 * block, mostTied * block));
   // So many began at the same time that they stay rows.
-  if (rows.length === 0) return after(begin, 1);
-  if (rows.length >= block || next !== undefined) await makeBlock(trx, old, rows);
-  return after(rows.at(-1)?.first_event_at ?? begin, 1);
+  const last = times.at(-1);
+  if (last === undefined) return after(begin, 1);
+  if (times.length >= block || next !== undefined) await makeBlock(trx, old, { from: begin, to: last });
+  return after(last, 1);
 }
 
 function after(time: Date, ms: number): Date {
@@ -142,9 +155,9 @@ function after(time: Date, ms: number): Date {
 const mostTied = 4;
 
 /** Where a block of about this many ends: between two different times. 0 if that is too far. */
-function endOfBlock(rows: readonly Candidate[], wanted: number, most: number): number {
-  const isEnd = (at: number): boolean => rows[at]?.first_event_at.getTime() !== rows[at - 1]?.first_event_at.getTime();
-  let end = Math.min(wanted, rows.length);
+function endOfBlock(times: readonly Date[], wanted: number, most: number): number {
+  const isEnd = (at: number): boolean => times[at]?.getTime() !== times[at - 1]?.getTime();
+  let end = Math.min(wanted, times.length);
   while (!isEnd(end)) end += 1;
   if (end <= most) return end;
   end = wanted;
@@ -154,18 +167,13 @@ function endOfBlock(rows: readonly Candidate[], wanted: number, most: number): n
 
 /** The block whose times include this one, and the first event of the block after it. */
 async function neighbors(trx: Transaction<Tables>, { organization, automation_id }: Old, at: Date) {
-  const { rows } = await sql<{ id: string; oldest: Date }>`
-    select id::text, oldest from compacted_executions
+  const { rows } = await sql<{ id: number; oldest: Date; newest: Date }>`
+    select id, oldest, newest from compacted_executions
     where organization = ${organization} and automation_id = ${automation_id}::uuid and newest >= ${at}
     order by newest limit 2
   `.execute(trx);
   const [one, other] = rows;
   return one !== undefined && one.oldest <= at ? { around: one, next: other?.oldest } : { next: one?.oldest };
-}
-
-interface Candidate {
-  execution_id: string;
-  first_event_at: Date;
 }
 
 /** Of rows `e`: they will hardly change. Those that an open alert names stay rows. */
@@ -182,48 +190,66 @@ function isOver({ before }: Old): RawBuilder<unknown> {
   `;
 }
 
-/** The next executions that can be in a block. */
+/** The first events of the next executions that can be in a block. */
 async function candidates(
   trx: Transaction<Tables>,
   old: Old,
   { from, before = old.until, most }: { from: Date; before?: Date; most: number },
-): Promise<Candidate[]> {
-  const { rows } = await sql<Candidate>`
-    select execution_id, first_event_at from executions e
+): Promise<Date[]> {
+  const { rows } = await sql<{ first_event_at: Date }>`
+    select first_event_at from executions e
     where organization = ${old.organization} and automation_id = ${old.automation_id}::uuid
       and first_event_at >= ${from} and first_event_at < ${before < old.until ? before : old.until} and ${isOver(old)}
-    order by first_event_at, execution_id limit ${most}
+    order by first_event_at limit ${most}
   `.execute(trx);
-  return rows;
+  return rows.map((row) => row.first_event_at);
+}
+
+/** A random id that no block of an organization has. */
+async function unusedId(trx: Transaction<Tables>, organization: string): Promise<number> {
+  for (;;) {
+    const id = randomBytes(4).readInt32BE();
+    const used = trx.selectFrom('compacted_executions').select('id').where('organization', '=', organization);
+    if ((await used.where('id', '=', id).executeTakeFirst()) === undefined) return id;
+  }
 }
 
 /** A duration in ms. */
 const inMs = (duration: string): RawBuilder<unknown> =>
   sql.raw(`array_agg(round(date_part('epoch', ${duration}) * 1000)::integer)`);
 
-const isUuid = sql.raw(`execution_id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'`);
+const isId = isUuid(sql`execution_id`);
 
-/** Those that have changed meanwhile stay rows: the statement waits for their writers. */
-async function makeBlock(trx: Transaction<Tables>, old: Old, rows: readonly Candidate[]): Promise<void> {
+/**
+ * Of the executions that began in these times. Those that somebody changes just now stay rows: who
+ * waited for them could lock others out, or wait in a circle.
+ */
+async function makeBlock(trx: Transaction<Tables>, old: Old, { from, to }: { from: Date; to: Date }): Promise<void> {
   const { organization, automation_id } = old;
-  const id = randomBytes(8).readBigInt64BE().toString();
+  const id = await unusedId(trx, organization);
   await sql`
-    with gone as (
-      delete from executions e
+    with taken as materialized (
+      select organization, automation_id, execution_id from executions e
       where organization = ${organization} and automation_id = ${automation_id}::uuid
-        and execution_id = any(${rows.map((row) => row.execution_id)}::text[]) and ${isOver(old)}
-      returning *
+        and first_event_at between ${from} and ${to} and ${isOver(old)}
+      for update skip locked
+    ),
+    gone as (
+      delete from executions e using taken t
+      where e.organization = ${organization} and e.automation_id = ${automation_id}::uuid
+        and e.execution_id = t.execution_id
+      returning e.*
     ),
     keys as (
       insert into compacted_keys (block, key, organization)
-      select distinct ${id}::bigint, ${keyOf(sql`execution_id`)}, organization from gone
+      select distinct ${id}::integer, ${keyOf(sql`execution_id`)}, organization from gone
     )
     insert into compacted_executions
-    select ${organization}, ${id}::bigint, ${automation_id}::uuid, min(first_event_at), max(first_event_at),
+    select ${organization}, ${id}::integer, ${automation_id}::uuid, min(first_event_at), max(first_event_at),
       max(greatest(last_event_at, last_accepted_at)), count(*), count(failed_at),
       count(*) filter (where start_missing or start_repeated or start_late or event_after_end),
-      array_agg(case when ${isUuid} then execution_id::uuid end),
-      case when not bool_and(${isUuid}) then array_agg(case when not ${isUuid} then execution_id end) end,
+      array_agg(case when ${isId} then execution_id::uuid end),
+      case when not bool_and(${isId}) then array_agg(case when not ${isId} then execution_id end) end,
       ${inMs('first_event_at - oldest')}, ${inMs('last_event_at - first_event_at')},
       ${inMs('started_at - first_event_at')}, ${inMs('failed_at - first_event_at')},
       ${inMs('last_event_at - ended_at')}, ${inMs('last_accepted_at - last_event_at')},

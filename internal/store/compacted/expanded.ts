@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 
 /** All columns of `executions`, in the order of {@link expanded}. */
@@ -46,26 +47,52 @@ export function keyOf(executionId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`('x' || encode(substring(sha256(convert_to((${executionId})::text, 'UTF8')) for 4), 'hex'))::bit(32)::integer`;
 }
 
+/** The same, of a text. */
+export function keyOfText(executionId: string): number {
+  return hash('sha256', executionId, 'buffer').readInt32BE();
+}
+
+/** Of ids: where `ids` of a block has it, and not `names`. */
+const uuid = "'^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'";
+
+/** True for an id that Postgres writes the same way as a UUID. */
+export function isUuid(executionId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${executionId} ~ ${sql.raw(uuid)}`;
+}
+
+/** True if a block has an execution: its key alone may be that of another one. */
+export function hasExecution(block: RawBuilder<unknown>, executionId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    case when ${isUuid(executionId)} then ${executionId}::uuid = any(${block}.ids)
+      else ${executionId} = any(${block}.names) end
+  `;
+}
+
 /** Which executions are wanted, as expressions: `automationId` may be `any(…)`, or absent for all. */
 export interface WantedIds {
   organization: RawBuilder<unknown>;
   automationId?: RawBuilder<unknown>;
   executionId: RawBuilder<unknown>;
+  /** Of the id, where it is known. */
+  key?: RawBuilder<unknown>;
 }
 
 /**
- * The query of the blocks that may have an execution. `offset 0` makes Postgres look for the key
- * first: an automation may have many thousands of blocks.
+ * The query of the blocks that may have an execution. It searches by the key and then by the block,
+ * whatever Postgres knows of the tables: from few or old statistics it chose to read all blocks.
  */
-export function blocksWith({ organization, automationId, executionId }: WantedIds): RawBuilder<unknown> {
+export function blocksWith(wanted: WantedIds): RawBuilder<unknown> {
+  const { organization, automationId, executionId, key = keyOf(executionId) } = wanted;
   const ofAutomation = automationId === undefined ? sql`` : sql`where c.automation_id = ${automationId}`;
   return sql`
     select c.* from (
-      select organization, block from compacted_keys
-      where organization = ${organization} and key = ${keyOf(executionId)} offset 0
-    ) as k cross join lateral (
-      select * from compacted_executions c where c.organization = k.organization and c.id = k.block offset 0
-    ) as c ${ofAutomation}
+      select k.organization, k.block from compacted_keys k
+      where k.organization = ${organization} and k.key = ${key} offset 0
+    ) as k
+    cross join lateral (
+      select * from compacted_executions b where b.organization = k.organization and b.id = k.block offset 0
+    ) as c
+    ${ofAutomation}
   `;
 }
 
@@ -75,7 +102,7 @@ export function compactedWithId(wanted: WantedIds): RawBuilder<unknown> {
 }
 
 /** The query of the executions with an id, wherever they are, as rows of `executions`. */
-export function executionsWithId(wanted: Required<WantedIds>): RawBuilder<unknown> {
+export function executionsWithId(wanted: WantedIds & Required<Pick<WantedIds, 'automationId'>>): RawBuilder<unknown> {
   return sql`
     select ${allColumns} from executions
     where organization = ${wanted.organization} and automation_id = ${wanted.automationId}

@@ -111,7 +111,7 @@ async function deleteEndedInBlocks(db: Database, organization: string, oldest: n
 }
 
 interface Block {
-  id: string;
+  id: number;
   newest: Date;
 }
 
@@ -123,14 +123,14 @@ async function deleteEndedInSome(
   after: Block | undefined,
 ): Promise<Block | undefined> {
   const time = new Date(oldest);
-  const further = after === undefined ? sql`` : sql`and (c.newest, c.id) > (${after.newest}, ${after.id}::bigint)`;
+  const further = after === undefined ? sql`` : sql`and (c.newest, c.id) > (${after.newest}, ${after.id}::integer)`;
   const { rows } = await sql<Block>`
-    select c.id::text, c.newest from compacted_executions c
+    select c.id, c.newest from compacted_executions c
     where c.organization = ${organization} and ${mayHaveEnded(time)} ${further}
     order by c.newest, c.id limit ${blocksAtOnce}
   `.execute(trx);
   if (rows.length === 0) return undefined;
-  const slice = sql`c.organization = ${organization} and c.id = any(${rows.map(({ id }) => id)}::bigint[])`;
+  const slice = sql`c.organization = ${organization} and c.id = any(${rows.map(({ id }) => id)}::integer[])`;
   await deleteBlocks(trx, sql`${slice} and c.last_at < ${time}`);
   const executions = sql`(${expanded(sql`select c.*`)}) as e`;
   await expandBlocks(trx, sql`${slice} and exists (select from ${executions} where ${hasEnded(time)})`);

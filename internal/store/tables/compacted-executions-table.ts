@@ -4,8 +4,8 @@
  */
 export interface CompactedExecutionsTable {
   organization: string;
-  /** A random number. */
-  id: string;
+  /** A random number: one of a sequence could be that of a block which moves here. */
+  id: number;
   automation_id: string;
   /** The first events of its oldest and its newest execution. */
   oldest: Date;
@@ -40,5 +40,5 @@ export interface CompactedExecutionsTable {
 export interface CompactedKeysTable {
   organization: string;
   key: number;
-  block: string;
+  block: number;
 }

@@ -10,7 +10,7 @@ export async function createCompactedExecutions(db: Kysely<unknown>): Promise<vo
   await sql`
     create table compacted_executions (
       organization text collate "C" not null,
-      id bigint not null,
+      id integer not null,
       automation_id uuid not null,
       oldest timestamptz(3) not null,
       newest timestamptz(3) not null,
@@ -37,7 +37,7 @@ export async function createCompactedExecutions(db: Kysely<unknown>): Promise<vo
   await createIndexes(db);
   await sql`
     create table compacted_keys (
-      block bigint not null,
+      block integer not null,
       key integer not null,
       organization text collate "C" not null,
       primary key (organization, key, block)
