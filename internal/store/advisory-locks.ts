@@ -21,6 +21,8 @@ export const advisoryLocks = {
   seal: 7_215_004_122n,
   /** One change of the console's declarations at a time: the first of two numbers. */
   consoleAutomations: 7_215_123,
+  /** One process compacts executions at a time. */
+  compaction: 7_215_004_123n,
   /** One move of an organization at a time. */
   move: 7_215_004_121n,
 };

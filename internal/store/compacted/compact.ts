@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { advisoryLocks } from '../advisory-locks.ts';
 import type { Database, Tables } from '../database.ts';
 import { isOnMove } from '../organizations/here.ts';
 import { withMaintenanceLock } from '../partitions/with-maintenance-lock.ts';
+import { withTurn } from '../with-turn.ts';
 import { expandBlocks } from './expand.ts';
 import { isUuid, keyOf, longestBlockDays } from './expanded.ts';
 
@@ -28,24 +30,26 @@ const patienceMs = 20 * 60_000;
 /**
  * Moves old executions into blocks: those whose events were all accepted before a time (ms since
  * the Unix epoch). What changes meanwhile stays as it is. Ends early when an organization begins to
- * move.
+ * move, and does nothing while another process compacts.
  */
 export async function compactBefore(db: Database, time: number, sizes = defaultSizes): Promise<void> {
-  const before = new Date(time);
-  const end = performance.now() + patienceMs;
-  for await (const automation of automationsToCompact(db, before, sizes)) {
-    const old = { ...automation, before };
-    let from: Date | undefined = new Date(0);
-    while (from !== undefined) {
-      if (performance.now() > end) return;
-      const begin: Date = from;
-      const next = await withMaintenanceLock(db, async (trx) =>
-        (await isOnMove(trx)) ? 'on a move' : compactSome(trx, old, begin, sizes),
-      );
-      if (next === 'on a move') return;
-      from = next;
+  await withTurn(db, advisoryLocks.compaction, async () => {
+    const before = new Date(time);
+    const end = performance.now() + patienceMs;
+    for await (const automation of automationsToCompact(db, before, sizes)) {
+      const old = { ...automation, before };
+      let from: Date | undefined = new Date(0);
+      while (from !== undefined) {
+        if (performance.now() > end) return;
+        const begin: Date = from;
+        const next = await withMaintenanceLock(db, async (trx) =>
+          (await isOnMove(trx)) ? 'on a move' : compactSome(trx, old, begin, sizes),
+        );
+        if (next === 'on a move') return;
+        from = next;
+      }
     }
-  }
+  });
 }
 
 interface CompactedAutomation {

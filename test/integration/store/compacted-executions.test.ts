@@ -1,81 +1,42 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { eventKinds } from '../../../internal/event/schema.ts';
 import { compactBefore } from '../../../internal/store/compacted/compact.ts';
-import { everyExecution } from '../../../internal/store/compacted/expanded.ts';
 import { openPostgres, type Database } from '../../../internal/store/database.ts';
 import { isDataError } from '../../../internal/store/errors.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import type { ExecutionsTable } from '../../../internal/store/tables/executions-table.ts';
+import { counted, everyRow, expectRight } from '../../support/compacted-executions.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { day } from '../../support/maintenance-day.ts';
-import { executionsOf, keyText, type Execution } from '../../support/outcome-oracle.ts';
 import { query } from '../../support/postgres-server.ts';
-import { noon } from '../../support/reading.ts';
-import { eachDatabase, executionOf, migratedDatabase, wrongRunning } from '../../support/store.ts';
+import { eachDatabase, migratedDatabase } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 /** Three executions make a block, and the newest one of each automation stays a row. */
 const sizes = { newest: 1, block: 3 };
 const hottest = Date.now() + 30 * day;
 
-const everyRow = async (db: Database): Promise<Selectable<ExecutionsTable>[]> => {
-  const { rows } = await sql<Selectable<ExecutionsTable>>`
-    select * from (${everyExecution('acme')}) as all_of_them order by automation_id, execution_id
-  `.execute(db);
-  return rows;
-};
-
-const byKey = (executions: Iterable<Execution>): Map<string, Execution> =>
-  new Map([...executions].filter((one) => one.organization === 'acme').map((one) => [keyText(one), one]));
-
-const counted = async (db: Database): Promise<{ rows: number; compacted: number; keys: number }> => {
-  const { rows } = await sql<{ rows: number; compacted: number; keys: number }>`
-    select (select count(*)::integer from executions) as rows,
-      (select coalesce(sum(executions), 0)::integer from compacted_executions) as compacted,
-      (select count(*)::integer from compacted_keys) as keys
-  `.execute(db);
-  return rows[0] ?? { rows: NaN, compacted: NaN, keys: NaN };
-};
-
-const expectNoOverlap = async (db: Database): Promise<void> => {
-  const { rows } = await sql`
-    select a.id from compacted_executions a join compacted_executions b using (organization, automation_id)
-    where a.id <> b.id and a.newest >= b.oldest and a.oldest <= b.newest
-  `.execute(db);
-  expect(rows).to.deep.equal([]);
-};
-
-/** Each execution is what its events say, and in one place. */
-const expectRight = async (db: Database, stored: readonly AcceptedEvent[]): Promise<void> => {
-  const rows = await everyRow(db);
-  const found = byKey(rows.map(executionOf));
-  expect(found).to.deep.equal(byKey(executionsOf(stored).values()));
-  expect(rows).to.have.lengthOf(found.size);
-  const { compacted, keys } = await counted(db);
-  expect(keys).to.equal(compacted);
-  await expectNoOverlap(db);
-  expect(await wrongRunning(db)).to.deep.equal([]);
-};
+/** Executions whose events are accepted more than 20 days later stay rows. */
+const start = Date.now() - 16 * day;
 
 const isCompacted = async (db: Database, executionId: string): Promise<boolean> =>
   (await db.selectFrom('executions').select('execution_id').where('execution_id', '=', executionId).execute())
     .length === 0;
 
-/** The events of a run of an hour, which happened so many hours after noon and were accepted just now. */
+/** The events of a run of an hour, so many hours after the start. They are accepted just now. */
 const aRun = (hours: number, given: Partial<AcceptedEvent> = {}): AcceptedEvent[] =>
   (['START', 'EVENT', 'END'] as const).map((kind, at) =>
-    anEvent({ kind, executionId: `run ${hours}`, occurredAt: noon + hours * 3_600_000 + at * 1_800_000, ...given }),
+    anEvent({ kind, executionId: `run ${hours}`, occurredAt: start + hours * 3_600_000 + at * 1_800_000, ...given }),
   );
 
 const hoursOf = (executionId: string): number => Number(executionId.split(' ')[1]);
 
 /** An event of a run, `minutes` after its START. */
 const late = (executionId: string, minutes: number, given: Partial<AcceptedEvent> = {}): AcceptedEvent =>
-  anEvent({ executionId, occurredAt: noon + hoursOf(executionId) * 3_600_000 + minutes * 60_000, ...given });
+  anEvent({ executionId, occurredAt: start + hoursOf(executionId) * 3_600_000 + minutes * 60_000, ...given });
 
 /** As a worker, which tries again whenever Postgres refuses a batch but not its data. */
 const recordAsWorkers = async (db: Database, events: readonly AcceptedEvent[]): Promise<void> => {
@@ -123,11 +84,14 @@ function meeting(
 const idOf = (at: number): string =>
   at % 3 === 0 ? `run ${at}` : `0190a0b0-0000-7000-8000-${String(at).padStart(12, '0')}`;
 
+/** When those of {@link someEvent} begin. */
+const firstOfSome = Date.parse('2026-11-20T12:00:00Z');
+
 /** Events of forty executions over two weeks. */
 const someEvents = fc.array(someEvent, { minLength: 100, maxLength: 200 }).map((events) =>
   events.map(({ occurredAt, ...event }, at): AcceptedEvent => {
     const run = at % 40;
-    const shift = (run % 14) * day;
+    const shift = start - firstOfSome + (run % 14) * day;
     const occurred = occurredAt && Math.max(occurredAt, event.createdAt - day) + shift;
     return {
       ...event,
@@ -137,6 +101,10 @@ const someEvents = fc.array(someEvent, { minLength: 100, maxLength: 200 }).map((
     };
   }),
 );
+
+/** The same event, accepted now: it occurred days ago. */
+const acceptedNow = ({ createdAt, ...event }: AcceptedEvent): AcceptedEvent =>
+  anEvent({ ...event, occurredAt: createdAt, createdAt: Date.now() });
 
 describe('compacted executions', function suite() {
   this.timeout(120_000);
@@ -214,7 +182,7 @@ describe('compacted executions', function suite() {
     expect((await counted(db)).compacted).to.be.above(4_000);
     expect(await everyRow(db)).to.deep.equal(before);
     const more = ids.map((executionId, at) =>
-      anEvent({ executionId, occurredAt: noon + at * 36_000, kind: 'WARNING' }),
+      anEvent({ executionId, occurredAt: start + at * 36_000, kind: 'WARNING' }),
     );
     await recordEvents(db, more);
     expect(await counted(db)).to.deep.equal({ rows: ids.length, compacted: 0, keys: 0 });
@@ -390,12 +358,10 @@ describe('compacted executions', function suite() {
       onIdleError: () => undefined,
       onNotDurable: () => undefined,
     });
-    const rounds = fc.sample(someEvents, Number(process.env['RUNS'] ?? 3) * 10).map((events, round) =>
-      // Some are accepted just now, and some on a day that may be cold.
-      round % 2 === 0
-        ? events
-        : events.map((event) => ({ ...event, occurredAt: event.createdAt, createdAt: Date.now() })),
-    );
+    // Some are accepted just now, and some on a day that may be cold.
+    const rounds = fc
+      .sample(someEvents, Number(process.env['RUNS'] ?? 3) * 10)
+      .map((events, round) => (round % 2 === 0 ? events : events.map(acceptedNow)));
     const stored = rounds.flat();
     // As many compactions as batches: without an end, they could always overtake a batch.
     const work = async (): Promise<void> => {
