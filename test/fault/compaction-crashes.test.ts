@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import { compactBefore } from '../../internal/store/compacted/compact.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { Child } from '../support/child.ts';
-import { counted, expectRight } from '../support/compacted-executions.ts';
+import { compactAll, countPlaces, expectRight } from '../support/compacted.ts';
 import { anEvent } from '../support/events.ts';
 import { temporaryFolder } from '../support/export.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
@@ -19,7 +18,6 @@ import { migrate, openDatabase, storedEvents } from '../support/store.ts';
 const points = Number(process.env['POINTS'] ?? 8);
 
 const script = join(import.meta.dirname, '../support/cool-days.ts');
-const sizes = { newest: 1, block: 3 };
 const [runs, automations] = [400, 4];
 const hour = 3_600_000;
 
@@ -88,7 +86,7 @@ describe('executions that are compacted or become rows, while processes are kill
       const batches = lateBatches();
       all.push(...batches.flat());
       await writeFile(file, JSON.stringify(batches));
-      const compacted = await counted(db);
+      const compacted = await countPlaces(db);
       // The first turn kills nothing: it tells how long the worker takes.
       if (turn === 0) took.late = await durationOf('late');
       else {
@@ -96,17 +94,17 @@ describe('executions that are compacted or become rows, while processes are kill
         const both = await Promise.all([begin(what), ...(turn % 3 === 2 ? [begin('compact')] : [])]);
         await sleep(random.int(0, took[what]));
         await Promise.all(both.map((child) => child.kill('SIGKILL')));
-        struck[what] += Number((await counted(db)).compacted !== compacted.compacted);
+        struck[what] += Number((await countPlaces(db)).compacted !== compacted.compacted);
       }
       await expectRightNow();
       for (const batch of batches) await recordEvents(db, batch);
       await expectRightNow();
-      if (turn % 3 !== 2) await compactBefore(db, Date.now() + day, sizes);
+      if (turn % 3 !== 2) await compactAll(db);
     }
     expect(await storedEvents(db)).to.have.lengthOf(all.length);
-    await compactBefore(db, Date.now() + day, sizes);
+    await compactAll(db);
     await expectRight(db, all);
-    expect((await counted(db)).compacted).to.be.above(runs / 2);
+    expect((await countPlaces(db)).compacted).to.be.above(runs / 2);
     console.log(`      struck while executions moved: compaction ${struck.compact}, worker ${struck.late}`);
   });
 });

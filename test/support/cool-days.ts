@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { createQueries } from '../../internal/record/queries.ts';
-import { compactBefore } from '../../internal/store/compacted/compact.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { makeCold, withArchive } from './cold-days.ts';
-import { day } from './maintenance-day.ts';
+import { compactAll } from './compacted.ts';
 import { openDatabase } from './store.ts';
 
 /*
@@ -17,7 +16,7 @@ const [, , what, url = '', place = '', ...organizations] = process.argv;
 await using db = openDatabase(url);
 console.log('begun');
 if (what === 'cool') await makeCold({ db, url }, place);
-else if (what === 'compact') await compactBefore(db, Date.now() + day, { newest: 1, block: 3 });
+else if (what === 'compact') await compactAll(db);
 else if (what === 'late') {
   const batches = JSON.parse(await readFile(place, 'utf8')) as AcceptedEvent[][];
   for (const batch of batches) await recordEvents(db, batch);

@@ -68,7 +68,7 @@ export function hasExecution(block: RawBuilder<unknown>, executionId: RawBuilder
   `;
 }
 
-/** Which executions are wanted, as expressions: `automationId` may be `any(…)`, or absent for all. */
+/** Which executions are wanted, in SQL: `automationId` may be `any(…)`, or absent for all. */
 export interface WantedIds {
   organization: RawBuilder<unknown>;
   automationId?: RawBuilder<unknown>;

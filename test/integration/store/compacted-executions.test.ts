@@ -8,7 +8,7 @@ import { compactBefore } from '../../../internal/store/compacted/compact.ts';
 import { openPostgres, type Database } from '../../../internal/store/database.ts';
 import { isDataError } from '../../../internal/store/errors.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { counted, everyRow, expectRight } from '../../support/compacted-executions.ts';
+import { compactAll, countPlaces, everyRow, expectRight } from '../../support/compacted.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { day } from '../../support/maintenance-day.ts';
 import { query } from '../../support/postgres-server.ts';
