@@ -6,7 +6,7 @@ import { duration } from './duration.ts';
 import type { Execution } from './execution.ts';
 import { readAs } from './read-as.ts';
 
-/** How many of the automation's newest executions, none of them compacted, have their durations compared. */
+/** How many of the automation's newest executions are compared. None of these is compacted. */
 const most = 1_000;
 
 /** The place of an execution among those of its automation. */
@@ -35,7 +35,7 @@ export function aroundExecution(
     const [side, direction] = [sql.raw(operator), sql.raw(order)];
     const beside = sql`first_event_at ${side}= ${time(first_event_at)} and (first_event_at, execution_id) ${side} ${place}`;
     const nearest = sql`order by first_event_at ${direction}, execution_id ${direction} limit 1`;
-    // Blocks of an automation do not overlap: it is in the one around this time, or in the one beside it.
+    // Blocks of an automation do not overlap: it is in the one around this time, or beside that.
     const blocks = sql`
       select * from compacted_executions
       where ${ofAutomation} and ${operator === '<' ? isBefore : isAfter}

@@ -34,7 +34,9 @@ export interface Numbered {
   number: number | null;
 }
 
-/** Reads a slice; in one query if no compacted execution may be in it. `columns` are those of `Row`. */
+/**
+ * Reads a slice; in one query if no compacted execution may be in it. `columns` are those of `Row`.
+ */
 export async function readSlice<Row extends ExecutionKey>(
   trx: Reading,
   columns: Condition,

@@ -105,7 +105,7 @@ export const cold: Scenario = async (world, { coldEvents }) => {
   }
   return {
     figures: [
-      figure("An execution's page from the archive, p50", percentile(times, 0.5), 'ms', { atMost: 90 }),
+      figure("An execution's page from the archive, p50", percentile(times, 0.5), 'ms', { atMost: 100 }),
       figure("An execution's page from the archive, p99", percentile(times, 0.99), 'ms', { atMost: 400 }),
       figure(`A search in ${coldEvents.toLocaleString('en')} events of the archive`, percentile(searches, 0.5), 'ms'),
     ],

@@ -15,9 +15,7 @@ import { query } from '../../support/postgres-server.ts';
 import { eachDatabase, migratedDatabase } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
-/** Three executions make a block, and the newest one of each automation stays a row. */
-const sizes = { newest: 1, block: 3 };
-const hottest = Date.now() + 30 * day;
+const hottest = Date.now() + day;
 
 /** Executions whose events are accepted more than 20 days later stay rows. */
 const start = Date.now() - 16 * day;
@@ -120,10 +118,10 @@ describe('compacted executions', function suite() {
         await recordEvents(db, [...events, ...stored.slice(-20)]);
         stored.push(...events);
         const before = await everyRow(db);
-        await compactBefore(db, hottest, sizes);
+        await compactAll(db);
         expect(await everyRow(db)).to.deep.equal(before);
         await expectRight(db, stored);
-        expect((await counted(db)).compacted).to.be.above(15);
+        expect((await countPlaces(db)).compacted).to.be.above(15);
       }
     });
     await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 3), endOnFailure: true });
@@ -142,13 +140,13 @@ describe('compacted executions', function suite() {
         ['run 0', 45],
         ['run 2', 90],
       ] as const) {
-        await compactBefore(db, hottest, sizes);
-        expect(await counted(db)).to.deep.equal({ rows: 1, compacted: 6, keys: 6 });
+        await compactAll(db);
+        expect(await countPlaces(db)).to.deep.equal({ rows: 1, compacted: 6, keys: 6 });
         const event = late(executionId, minutes, { kind });
         expect(await recordEvents(db, [event])).to.deep.equal(await recordEvents(other.db, [event]));
         stored.push(event);
         expect(await isCompacted(db, executionId)).to.equal(false);
-        expect(await counted(db)).to.deep.equal({ rows: 4, compacted: 3, keys: 3 });
+        expect(await countPlaces(db)).to.deep.equal({ rows: 4, compacted: 3, keys: 3 });
         await expectRight(db, stored);
       }
     });
@@ -179,13 +177,13 @@ describe('compacted executions', function suite() {
     await sql`update executions set event_count = 2000000000 where execution_id = ${uuid}`.execute(db);
     const before = await everyRow(db);
     await compactBefore(db, hottest, { newest: 1, block: 100 });
-    expect((await counted(db)).compacted).to.be.above(4_000);
+    expect((await countPlaces(db)).compacted).to.be.above(4_000);
     expect(await everyRow(db)).to.deep.equal(before);
     const more = ids.map((executionId, at) =>
       anEvent({ executionId, occurredAt: start + at * 36_000, kind: 'WARNING' }),
     );
     await recordEvents(db, more);
-    expect(await counted(db)).to.deep.equal({ rows: ids.length, compacted: 0, keys: 0 });
+    expect(await countPlaces(db)).to.deep.equal({ rows: ids.length, compacted: 0, keys: 0 });
     await sql`update executions set event_count = 1 where execution_id = ${uuid}`.execute(db);
     await expectRight(db, [...events, ...more]);
   });
@@ -203,12 +201,12 @@ describe('compacted executions', function suite() {
     const [one, other] = twins;
     const stored = [0, 1, 2, 3].flatMap((hours) => aRun(hours, hours === 1 ? { executionId: one } : {}));
     await recordEvents(db, stored);
-    await compactBefore(db, hottest, sizes);
+    await compactAll(db);
     const events = aRun(5, { executionId: other });
     // A transaction of a caller could not be repeated.
     await db.transaction().execute((trx) => recordEvents(trx, events.slice(0, 1)));
     await recordEvents(db, events.slice(1));
-    expect(await counted(db)).to.deep.equal({ rows: 2, compacted: 3, keys: 3 });
+    expect(await countPlaces(db)).to.deep.equal({ rows: 2, compacted: 3, keys: 3 });
     const last = aRun(6);
     await recordEvents(db, last);
     await compactBefore(db, hottest, { newest: 1, block: 1 });
@@ -224,13 +222,13 @@ describe('compacted executions', function suite() {
     ];
     await recordEvents(db, stored);
     for (let time = 0; time < 2; time += 1) {
-      await compactBefore(db, hottest, sizes);
-      expect(await counted(db)).to.deep.equal({ rows: 14, compacted: 10, keys: 10 });
+      await compactAll(db);
+      expect(await countPlaces(db)).to.deep.equal({ rows: 14, compacted: 10, keys: 10 });
       await expectRight(db, stored);
     }
     const event = late('run 4', -150);
     await recordEvents(db, [event]);
-    await compactBefore(db, hottest, sizes);
+    await compactAll(db);
     await expectRight(db, [...stored, event]);
   });
 
@@ -250,7 +248,7 @@ describe('compacted executions', function suite() {
     let compaction: Promise<unknown> = Promise.resolve();
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(7)`.execute(trx);
-      compaction = compactBefore(db, hottest, sizes);
+      compaction = compactAll(db);
       for (let waiting = 1; waiting <= 3; waiting += 1) {
         await until(`${waiting} wait`, async () => {
           const rows = await query(
@@ -266,7 +264,7 @@ describe('compacted executions', function suite() {
     await compaction;
     const transitions = (await Promise.all(workers)).flatMap((batch) => batch.transitions);
     expect(transitions).to.deep.equal([{ organization: 'acme', from: 'succeeded', to: 'failed', executions: 1 }]);
-    expect(await counted(db)).to.deep.equal({ rows: 4, compacted: 0, keys: 0 });
+    expect(await countPlaces(db)).to.deep.equal({ rows: 4, compacted: 0, keys: 0 });
     await expectRight(db, [...stored, ...events]);
   });
 
@@ -279,10 +277,10 @@ describe('compacted executions', function suite() {
       await recordEvents(trx, [event]);
       await compactBefore(db, hottest, { newest: 1, block: 4 });
     });
-    expect(await counted(db)).to.deep.equal({ rows: 2, compacted: 3, keys: 3 });
+    expect(await countPlaces(db)).to.deep.equal({ rows: 2, compacted: 3, keys: 3 });
     await expectRight(db, [...stored, event]);
     await compactBefore(db, hottest, { newest: 1, block: 4 });
-    expect(await counted(db)).to.deep.equal({ rows: 1, compacted: 4, keys: 4 });
+    expect(await countPlaces(db)).to.deep.equal({ rows: 1, compacted: 4, keys: 4 });
     await expectRight(db, [...stored, event]);
   });
 
@@ -291,14 +289,14 @@ describe('compacted executions', function suite() {
       await using fresh = await migratedDatabase();
       const stored = [0, 1, 2, 3, 4, 5, 6].flatMap((hours) => aRun(hours));
       await recordEvents(fresh.db, stored);
-      await compactBefore(fresh.db, hottest, sizes);
+      await compactAll(fresh.db);
       // They lie in the times of a block, which the next compaction makes anew.
       const between = [1.25, 1.5].flatMap((hours) => aRun(hours));
       // One moves before the block before it, and one after it has got another state.
       const events = [late('run 4', -170), late('run 1.5', 10, { kind: 'ERROR' }), late('run 1', -70)];
       await recordEvents(fresh.db, between);
       const met = meeting(fresh, statement, () => recordEvents(fresh.db, events));
-      await compactBefore(met.db, hottest, sizes);
+      await compactAll(met.db);
       const happened = met.happened();
       if (happened === undefined) {
         expect(statement).to.be.above(10);
@@ -306,7 +304,7 @@ describe('compacted executions', function suite() {
       }
       await happened;
       await expectRight(fresh.db, [...stored, ...between, ...events]);
-      await compactBefore(fresh.db, hottest, sizes);
+      await compactAll(fresh.db);
       await expectRight(fresh.db, [...stored, ...between, ...events]);
     }
   });
@@ -316,7 +314,7 @@ describe('compacted executions', function suite() {
       await using fresh = await migratedDatabase();
       const stored = [0, 1, 2, 3, 4, 5, 6, 1.5].flatMap((hours) => aRun(hours));
       await recordEvents(fresh.db, stored);
-      await compactBefore(fresh.db, hottest, sizes);
+      await compactAll(fresh.db);
       const events = [late('run 4', -170), late('run 1', 30, { kind: 'ERROR' }), ...aRun(0.5)];
       const others = [
         late('run 5', 30),
@@ -326,7 +324,7 @@ describe('compacted executions', function suite() {
       ];
       const met = meeting(fresh, statement, async () => {
         await recordEvents(fresh.db, others);
-        await compactBefore(fresh.db, hottest, sizes);
+        await compactAll(fresh.db);
       });
       const batch = await recordEvents(met.db, events);
       const happened = met.happened();
@@ -369,12 +367,12 @@ describe('compacted executions', function suite() {
         const middle = Math.ceil(round.length / 2);
         const halves = [round.slice(0, middle + 10), round.slice(middle - 10)];
         const recorded = halves.map((half) => recordAsWorkers(db, half));
-        await Promise.all([...recorded, compactBefore(maintained, hottest, sizes)]);
+        await Promise.all([...recorded, compactAll(maintained)]);
       }
     };
     await Promise.all([work(), work()]);
     await expectRight(db, stored);
-    await compactBefore(db, hottest, sizes);
+    await compactAll(db);
     await expectRight(db, stored);
     const expanded = new Set((await query(url, 'select distinct by from expanded')).map((row) => row['by']));
     expect(expanded).to.deep.equal(new Set(['test', 'compaction']));
