@@ -54,29 +54,30 @@ export class Maintenance {
 
   /** Resolves with the pause before the next run, in ms. */
   async #run(): Promise<number> {
-    const maintained = await this.#maintain();
+    const changes = await this.#maintain();
     const measured = await this.#measure();
-    if (maintained && measured) return this.#intervals.intervalMs;
-    this.#metrics.failures.inc();
+    if (changes === undefined || !measured) this.#metrics.failures.inc();
+    else if (!changes.compactsOn) return this.#intervals.intervalMs;
     return this.#intervals.retryMs;
   }
 
-  async #maintain(): Promise<boolean> {
+  /** Resolves with undefined after a failure. */
+  async #maintain(): Promise<MaintenanceReport | undefined> {
     try {
       const changes = await this.#store.maintain();
-      const { created, dropped, cooled = [], moved } = changes;
-      if (created.length + dropped.length + cooled.length + moved > 0) {
-        this.#logger.info({ created, dropped, cooled, moved }, 'partitions maintained');
+      const { created, dropped, cooled = [], moved, compacted = 0 } = changes;
+      if (created.length + dropped.length + cooled.length + moved + compacted > 0) {
+        this.#logger.info({ created, dropped, cooled, moved, compacted }, 'partitions maintained');
       }
       if (changes.waitsForMove) this.#logger.info('the DEFAULT partition and retention wait for the end of a move');
       this.#metrics.moveUnderWay.set(changes.waitsForMove ? 1 : 0);
       this.#metrics.waiting.set(changes.waiting?.partitions ?? 0);
       if (changes.waiting !== undefined) this.#logger.warn(changes.waiting, 'retention waits for the archive');
       this.#reportRefusals(changes);
-      return true;
+      return changes;
     } catch (error) {
       this.#logger.warn({ error }, 'maintenance failed, retrying later');
-      return false;
+      return undefined;
     }
   }
 

@@ -5,6 +5,10 @@ export interface MaintenanceReport {
   dropped: string[];
   /** The tables of partitions whose events only the archive has from now on. */
   cooled?: string[];
+  /** Executions that share rows from now on. */
+  compacted?: number;
+  /** True if more executions can share rows: the next run goes on, soon. */
+  compactsOn?: true;
   /** Events moved from the DEFAULT partition to the partition of their day. */
   moved: number;
   /** True if rows in DEFAULT and retention wait for the end of a move. */

@@ -14,9 +14,19 @@ export interface CompactionSizes {
   newest: number;
   /** One without a later neighbor has as many; any other one up to twice as many. */
   block: number;
+  /** How long a run takes at most, in ms; 20 minutes if absent. */
+  patienceMs?: number;
 }
 
 export const defaultSizes: CompactionSizes = { newest: 2_500, block: 256 };
+
+/** What a run did. */
+export interface Compacted {
+  /** How many executions it has moved into blocks. */
+  executions: number;
+  /** True if its time was used up: the next run goes on. */
+  isUnfinished: boolean;
+}
 
 /** Between the times of an execution: they must fit into 32 bits of ms. Longer ones stay rows. */
 const longest = sql.raw(`interval '20 days'`);
@@ -24,32 +34,34 @@ const longest = sql.raw(`interval '20 days'`);
 /** Blocks of one transaction, and automations of one query. */
 const [blocksAtOnce, automationsAtOnce] = [20, 200];
 
-/** How long a run takes at most, in ms: the next one goes on. */
-const patienceMs = 20 * 60_000;
+const defaultPatienceMs = 20 * 60_000;
 
 /**
  * Moves old executions into blocks: those whose events were all accepted before a time (ms since
  * the Unix epoch). What changes meanwhile stays as it is. Ends early when an organization begins to
  * move, and does nothing while another process compacts.
  */
-export async function compactBefore(db: Database, time: number, sizes = defaultSizes): Promise<void> {
+export async function compactBefore(db: Database, time: number, sizes = defaultSizes): Promise<Compacted> {
+  const run: Compacted = { executions: 0, isUnfinished: false };
   await withTurn(db, advisoryLocks.compaction, async () => {
     const before = new Date(time);
-    const end = performance.now() + patienceMs;
+    const end = performance.now() + (sizes.patienceMs ?? defaultPatienceMs);
     for await (const automation of automationsToCompact(db, before, sizes)) {
-      const old = { ...automation, before };
       let from: Date | undefined = new Date(0);
       while (from !== undefined) {
-        if (performance.now() > end) return;
+        run.isUnfinished = performance.now() > end;
+        if (run.isUnfinished) return;
         const begin: Date = from;
-        const next = await withMaintenanceLock(db, async (trx) =>
-          (await isOnMove(trx)) ? 'on a move' : compactSome(trx, old, begin, sizes),
+        const step = await withMaintenanceLock(db, async (trx) =>
+          (await isOnMove(trx)) ? undefined : compactSome(trx, { ...automation, before }, begin, sizes),
         );
-        if (next === 'on a move') return;
-        from = next;
+        if (step === undefined) return;
+        run.executions += step.executions;
+        from = step.next;
       }
     }
   });
+  return run;
 }
 
 interface CompactedAutomation {
@@ -102,20 +114,23 @@ interface Old extends CompactedAutomation {
   before: Date;
 }
 
-/** Makes some blocks, from a time on. Resolves with the time to go on from, if any is left. */
-async function compactSome(
-  trx: Transaction<Tables>,
-  old: Old,
-  from: Date,
-  sizes: CompactionSizes,
-): Promise<Date | undefined> {
-  let next: Date | undefined = from;
-  for (let made = 0; made < blocksAtOnce && next !== undefined; made += 1) {
-    const begin: Date = next;
-    next = await compactNext(trx, old, begin, { ...sizes, mayExpand: made === 0 });
-    if (next === begin) return begin;
+/** What a step did, and the time to go on from, if any is left. */
+interface Done {
+  executions: number;
+  next: Date | undefined;
+}
+
+/** Makes some blocks, from a time on. */
+async function compactSome(trx: Transaction<Tables>, old: Old, from: Date, sizes: CompactionSizes): Promise<Done> {
+  const done: Done = { executions: 0, next: from };
+  for (let made = 0; made < blocksAtOnce && done.next !== undefined; made += 1) {
+    const begin: Date = done.next;
+    const { executions, next } = await compactNext(trx, old, begin, { ...sizes, mayExpand: made === 0 });
+    done.executions += executions;
+    done.next = next;
+    if (next === begin) break;
   }
-  return next;
+  return done;
 }
 
 interface Step extends CompactionSizes {
@@ -123,32 +138,28 @@ interface Step extends CompactionSizes {
   mayExpand: boolean;
 }
 
-/** Makes a block. Resolves with the same time if that needs a transaction of its own. */
-async function compactNext(
-  trx: Transaction<Tables>,
-  old: Old,
-  from: Date,
-  { block, mayExpand }: Step,
-): Promise<Date | undefined> {
+/** Makes a block. Is to go on from the same time if that needs a transaction of its own. */
+async function compactNext(trx: Transaction<Tables>, old: Old, from: Date, { block, mayExpand }: Step): Promise<Done> {
+  const goOn = (next: Date | undefined, executions = 0): Done => ({ executions, next });
   const [first] = await candidates(trx, old, { from, most: 1 });
-  if (first === undefined) return undefined;
+  if (first === undefined) return goOn(undefined);
   // Blocks of an automation never overlap.
   const { around, next } = await neighbors(trx, old, first);
   if (around !== undefined) {
-    if (!mayExpand) return from;
+    if (!mayExpand) return goOn(from);
     const which = sql`c.organization = ${old.organization} and c.id = ${around.id}::integer`;
-    if ((await expandBlocks(trx, which, 'skip')) === 0) return after(around.newest, 1);
+    if ((await expandBlocks(trx, which, 'skip')) === 0) return goOn(after(around.newest, 1));
   }
   const begin = around === undefined ? first : around.oldest;
   const end = after(begin, longestBlockDays * 24 * 3_600_000);
   const before = next !== undefined && next < end ? next : end;
   const found = await candidates(trx, old, { from: begin, before, most: mostTied * block + 1 });
   const times = found.slice(0, endOfBlock(found, next === undefined ? block : 2 * block, mostTied * block));
-  // So many began at the same time that they stay rows.
   const last = times.at(-1);
-  if (last === undefined) return after(begin, 1);
-  if (times.length >= block || next !== undefined) await makeBlock(trx, old, { from: begin, to: last });
-  return after(last, 1);
+  // So many began at the same time that they stay rows.
+  if (last === undefined) return goOn(after(begin, 1));
+  const isBlock = times.length >= block || next !== undefined;
+  return goOn(after(last, 1), isBlock ? await makeBlock(trx, old, { from: begin, to: last }) : 0);
 }
 
 function after(time: Date, ms: number): Date {
@@ -225,13 +236,13 @@ const inMs = (duration: string): RawBuilder<unknown> =>
 const isId = isUuid(sql`execution_id`);
 
 /**
- * Of the executions that began in these times. Those that somebody changes just now stay rows: who
- * waited for them could lock others out, or wait in a circle.
+ * Of the executions that began in these times; resolves with their number. Those that somebody
+ * changes just now stay rows: who waited for them could lock others out, or wait in a circle.
  */
-async function makeBlock(trx: Transaction<Tables>, old: Old, { from, to }: { from: Date; to: Date }): Promise<void> {
+async function makeBlock(trx: Transaction<Tables>, old: Old, { from, to }: { from: Date; to: Date }): Promise<number> {
   const { organization, automation_id } = old;
   const id = await unusedId(trx, organization);
-  await sql`
+  const { rows } = await sql<{ executions: number }>`
     with taken as materialized (
       select organization, automation_id, execution_id from executions e
       where organization = ${organization} and automation_id = ${automation_id}::uuid
@@ -263,5 +274,7 @@ async function makeBlock(trx: Transaction<Tables>, old: Old, { from, to }: { fro
       select *, min(first_event_at) over () as oldest from gone order by first_event_at, execution_id
     ) as ordered
     having count(*) > 0
+    returning executions
   `.execute(trx);
+  return rows[0]?.executions ?? 0;
 }

@@ -82,7 +82,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
       const oldest = daysBefore(today, retentionDays);
       Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
     }
-    if (hotDays > 0) await compactCold(db, daysBefore(today, hotDays), options.compaction);
+    if (hotDays > 0) Object.assign(report, await compactCold(db, daysBefore(today, hotDays), options.compaction));
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;
@@ -92,9 +92,14 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
 export type Changes = Omit<MaintenanceReport, 'clockAheadMs' | 'clocksDiffer'>;
 
 /** Compacts the executions whose events are in the archive only, as retention expects it. */
-async function compactCold(db: Database, hottest: number, sizes: CompactionSizes | undefined): Promise<void> {
+async function compactCold(
+  db: Database,
+  hottest: number,
+  sizes: CompactionSizes | undefined,
+): Promise<Pick<Changes, 'compacted' | 'compactsOn'>> {
   const [first] = await listPartitions(db);
-  await compactBefore(db, Math.min(hottest, first?.from ?? hottest), sizes);
+  const { executions, isUnfinished } = await compactBefore(db, Math.min(hottest, first?.from ?? hottest), sizes);
+  return { ...(executions > 0 && { compacted: executions }), ...(isUnfinished && { compactsOn: true }) };
 }
 
 interface EnsureOptions {

@@ -8,7 +8,7 @@ import { compactBefore } from '../../../internal/store/compacted/compact.ts';
 import { openPostgres, type Database } from '../../../internal/store/database.ts';
 import { isDataError } from '../../../internal/store/errors.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { compactAll, countPlaces, everyRow, expectRight } from '../../support/compacted.ts';
+import { compactAll, countPlaces, everyRow, expectRight, smallBlocks } from '../../support/compacted.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { day } from '../../support/maintenance-day.ts';
 import { query } from '../../support/postgres-server.ts';
@@ -125,6 +125,15 @@ describe('compacted executions', function suite() {
       }
     });
     await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 3), endOnFailure: true });
+  });
+
+  it('are made for a while only: a run says that it has not finished, and the next one goes on', async () => {
+    const { db } = database;
+    await recordEvents(db, Array.from({ length: 10 }, (_, hours) => aRun(hours)).flat());
+    const hurried = await compactBefore(db, Date.now(), { ...smallBlocks, patienceMs: -1 });
+    expect(hurried).to.deep.equal({ executions: 0, isUnfinished: true });
+    expect(await compactAll(db)).to.deep.equal({ executions: 9, isUnfinished: false });
+    expect(await countPlaces(db)).to.deep.equal({ rows: 1, compacted: 9, keys: 9 });
   });
 
   for (const kind of eventKinds) {

@@ -100,6 +100,29 @@ describe('the maintenance', () => {
       'retention drops nothing: the clock is not that of postgres',
     ]);
   });
+
+  it('goes on at once with executions that can still share rows, and says how many do', async () => {
+    const { registry } = createTelemetry('worker', 'silent');
+    const { logger, records } = recordingLogger();
+    const report: MaintenanceReport = { created: [], dropped: [], moved: 0, clockAheadMs: 0 };
+    const reports: MaintenanceReport[] = [{ ...report, compacted: 256, compactsOn: true }, report];
+    let runs = 0;
+    const store = {
+      maintain: () => Promise.resolve(reports[runs++] ?? report),
+      measure: () => Promise.resolve({ daysAhead: 8, defaultRows: 0, running: 0, overdue: 0 }),
+    };
+    const metrics = maintenanceMetricsOf(maintenanceMetrics(registry));
+    const maintenance = new Maintenance(store, { intervalMs: 3_600_000, retryMs: 1 }, metrics, logger);
+    await maintenance.start();
+    try {
+      await until('two runs', () => runs === 2);
+    } finally {
+      await maintenance.stop();
+    }
+    expect(records).to.have.lengthOf(1);
+    expect(records[0]).to.have.property('message', 'partitions maintained');
+    expect(records[0]?.fields).to.have.property('compacted', 256);
+  });
 });
 
 /**
