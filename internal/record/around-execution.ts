@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts';
-import { expanded, longestBlockDays } from '../store/compacted/expanded.ts';
+import { expanded, longestBlock } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { time, type Condition } from './conditions.ts';
 import { duration } from './duration.ts';
@@ -30,7 +30,7 @@ export function aroundExecution(
   const place = sql`(${time(first_event_at)}, ${execution_id})`;
   const isAfter = sql`newest >= ${time(first_event_at)}`;
   const isBefore = sql`oldest <= ${time(first_event_at)}
-    and newest < ${time(first_event_at)} + ${sql.lit(longestBlockDays)} * interval '1 day'`;
+    and newest < ${time(first_event_at)} + ${longestBlock}`;
   const neighbor = (operator: '<' | '>', order: 'asc' | 'desc'): Condition => {
     const [side, direction] = [sql.raw(operator), sql.raw(order)];
     const beside = sql`first_event_at ${side}= ${time(first_event_at)} and (first_event_at, execution_id) ${side} ${place}`;

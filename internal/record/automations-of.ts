@@ -11,7 +11,7 @@ export interface Part {
 
 /**
  * The query of an organization's automations, unordered. It skips from one to the next in an index
- * instead of reading all executions. The newest executions of each are never compacted.
+ * instead of reading all executions. Of each, the newest executions are rows.
  */
 export function automationsOf(organization: string, { after, most }: Part = {}): Condition {
   const following = after === undefined ? sql`` : sql`and automation_id > ${after}::uuid`;

@@ -1,13 +1,11 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
-import { longestBlockDays, startsIn } from '../store/compacted/expanded.ts';
+import { longestBlock, longestBlockMs, startsIn } from '../store/compacted/expanded.ts';
 import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql } from '../store/sql.ts';
 import { time, type Condition } from './conditions.ts';
 import type { Window } from './filters.ts';
 import { readAs } from './read-as.ts';
-
-const dayMs = 24 * 3_600_000;
 
 /** Most executions counted per step. */
 const most = 100_000;
@@ -77,24 +75,34 @@ interface CompactedSteps extends Window {
 }
 
 /**
- * The query of the compacted executions by step. A block that lies in one step has their number;
- * only the others are opened.
+ * The query of the compacted executions by step. A block that lies in one step has their number. Of
+ * others, the times are in order, so two searches tell how many began in a step. Only failures are
+ * read one by one.
  */
 function compactedBySteps(organization: string, { from, to, begin, step }: CompactedSteps): Condition {
   if (!mayBeCold(from.getTime())) return sql`select null::timestamptz as at, 0 as total, 0 as failed where false`;
   const stepOf = (column: string) => sql`date_bin(${step}, ${sql.ref(column)}, ${time(begin)})`;
+  const last = time(new Date(to.getTime() - 1));
+  const isWithin = sql`${stepOf('oldest')} = ${stepOf('newest')} and oldest >= ${time(from)} and newest < ${time(to)}`;
   const blocks = sql`
-    select *, ${stepOf('oldest')} = ${stepOf('newest')} and oldest >= ${time(from)} and newest < ${time(to)} as is_within
-    from compacted_executions where organization = ${organization} and newest >= ${time(from)}
-      and newest < ${time(new Date(to.getTime() + longestBlockDays * dayMs))} and oldest < ${time(to)}
+    compacted_executions where organization = ${organization} and newest >= ${time(from)}
+      and newest < ${time(to)} + ${longestBlock} and oldest < ${time(to)}
   `;
+  /** How many executions of a block began before a time. */
+  const before = (at: Condition): Condition => sql`width_bucket(
+    greatest(0, least(ceil(extract(epoch from ${at} - oldest) * 1000), ${sql.lit(longestBlockMs)}))::integer - 1, first_after
+  )`;
   return sql`
     select at, sum(total)::integer as total, sum(failed)::integer as failed from (
-      select ${stepOf('oldest')} as at, executions as total, failures as failed from (${blocks}) as b where is_within
+      select ${stepOf('oldest')} as at, executions as total, failures as failed from ${blocks} and ${isWithin}
       union all
-      select ${stepOf('first_event_at')}, 1, failed::integer
-      from (${startsIn(sql`select * from (${blocks}) as b where not is_within`)}) as starts
-      where first_event_at >= ${time(from)} and first_event_at < ${time(to)}
+      select at, ${before(sql`least(at + ${step}, ${time(to)})`)} - ${before(sql`greatest(at, ${time(from)})`)}, 0
+      from (select * from ${blocks} and not (${isWithin})) as b cross join lateral
+        generate_series(greatest(${stepOf('oldest')}, ${time(begin)}), least(newest, ${last}), ${step}) as at
+      union all
+      select ${stepOf('first_event_at')}, 0, 1
+      from (${startsIn(sql`select * from ${blocks} and not (${isWithin}) and failures > 0`)}) as starts
+      where failed and first_event_at >= ${time(from)} and first_event_at < ${time(to)}
     ) as counted
     group by at
   `;

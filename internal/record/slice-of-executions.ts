@@ -1,5 +1,5 @@
 import { defaultSizes } from '../store/compacted/compact.ts';
-import { expanded, longestBlockDays } from '../store/compacted/expanded.ts';
+import { expanded, longestBlock } from '../store/compacted/expanded.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, whenAnyOf, type Condition } from './conditions.ts';
 import {
@@ -77,7 +77,7 @@ function following(after: ExecutionPosition | undefined): Condition[] {
   );
 }
 
-/** Stands beside each row of a slice, and alone if there is none. */
+/** A column of each row of a slice; a slice without rows has one row of nulls with it. */
 export interface Reach {
   /** True if compacted executions may belong into the slice. */
   is_older: boolean;
@@ -89,7 +89,7 @@ export function reachOf(options: SliceOptions): Condition {
   const isOfRows = source !== undefined || filters.state === 'running' || filters.state === 'lost';
   if (isOfRows) return sql`reach as (select false as is_older)`;
   const to = timeBefore(options);
-  // In this order Postgres takes one entry of an index; it would read the table for `exists`.
+  // For `exists` Postgres would read the table; for the newest it takes one entry of an index.
   return sql`reach as (
     select coalesce((
       select newest from compacted_executions
@@ -100,9 +100,9 @@ export function reachOf(options: SliceOptions): Condition {
   )`;
 }
 
-/** No block that began before this time ends later. */
+/** Of a block around a time: its last execution began no later than this. */
 function endsSoonAfter(time: Condition): Condition {
-  return sql`newest < ${time} + ${sql.lit(longestBlockDays)} * interval '1 day'`;
+  return sql`newest < ${time} + ${longestBlock}`;
 }
 
 /** The conditions on blocks that may have an execution of a list. */
@@ -124,9 +124,19 @@ function timeBefore({ after, filters }: SliceOptions): Condition {
   return to === undefined ? sql`'infinity'::timestamptz` : time(to);
 }
 
+/** Blocks around the position of a slice that it opens at most. */
+const mostAround = 256;
+
+/** Where a slice ends: after the executions of later times, and of greater ids at this time. */
+interface Floor {
+  floor_at: Date | null;
+  floor_automation: string;
+}
+
 /**
- * Reads a slice in which compacted executions may be. It ends at the newest execution of a block
- * that it does not open, so it may have fewer rows than its size.
+ * Reads a slice in which compacted executions may be. Of the blocks around its position, it opens
+ * those that have an execution soon before; of those that end before, the newest. It ends where a
+ * block that it does not open may have the next one, so it may have fewer rows than its size.
  */
 async function readSliceWithCompacted<Row extends ExecutionKey>(
   trx: Reading,
@@ -134,43 +144,89 @@ async function readSliceWithCompacted<Row extends ExecutionKey>(
   options: SliceOptions,
 ): Promise<Slice<Row, ExecutionPosition>> {
   const { base, after, size } = options;
+  const ofList = all(ofBlocks(options));
   const to = timeBefore(options);
-  const opened = Math.ceil(size / defaultSizes.block);
-  const isHere = sql`first_event_at > (select at from floor)`;
-  const { rows } = await sql<Row & Numbered & { floor: Date | null }>`
-    with floor as materialized (
-      select case when count(*) > ${opened} then min(newest) else '-infinity' end as at from (
-        select distinct newest from compacted_executions where ${all(ofBlocks(options))} and newest < ${to}
-        order by newest desc limit ${opened + 1}
+  const [most, opened] = [Math.min(size, mostAround), Math.ceil(size / defaultSizes.block)];
+  const isHere = sql`first_event_at >= (select floor_at from floor)
+    and (first_event_at, automation_id) > (select floor_at, floor_automation from floor)`;
+  const wanted = all([...base, ...following(after), isHere]);
+  const { rows } = await sql<Row & Numbered & Floor>`
+    with around as materialized (
+      select * from (
+        select id, automation_id, ${lastStart(to, after)} as start from compacted_executions
+        where ${ofList} and oldest <= ${to} and newest >= ${to} and ${endsSoonAfter(to)}
       ) as blocks
+      where start is not null order by start desc, automation_id desc limit ${most + 1}
+    ),
+    floor as materialized (
+      select * from (
+        select '-infinity'::timestamptz as floor_at, ${smallestId}::uuid as floor_automation
+        union all
+        select min(newest), ${largestId}::uuid from (
+          select distinct newest from compacted_executions where ${ofList} and newest < ${to}
+          order by newest desc limit ${opened + 1}
+        ) as earlier having count(*) > ${opened}
+        union all
+        (select start, automation_id from around order by start desc, automation_id desc offset ${most} limit 1)
+      ) as floors
+      order by floor_at desc, floor_automation desc limit 1
     ),
     opened as (
-      select * from compacted_executions where ${all(ofBlocks(options))} and oldest <= ${to}
-        and ${endsSoonAfter(to)} and newest > (select at from floor)
+      select c.* from around cross join lateral (
+        select * from compacted_executions c
+        where c.organization = ${options.organization} and c.id = around.id offset 0
+      ) as c
+      union all
+      select * from compacted_executions where ${ofList} and newest < ${to}
+        and newest >= (select floor_at from floor)
+        and (newest, automation_id) > (select floor_at, floor_automation from floor)
     ),
     slice as materialized (
       select ${executionColumns} from (
-        (select ${executionColumns} from executions where ${all([...base, ...following(after)])} and ${isHere}
-          order by ${newestExecutionFirst} limit ${size})
+        (select ${executionColumns} from executions where ${wanted} order by ${newestExecutionFirst} limit ${size})
         union all
-        select ${executionColumns} from (${expanded(sql`select * from opened`)}) as compacted
-        where ${all([...base, ...following(after)])} and ${isHere}
+        select ${executionColumns} from (${expanded(sql`select * from opened`)}) as compacted where ${wanted}
       ) as both_of_them
       order by ${newestExecutionFirst} limit ${size}
     ),
     ${numbered(options)}
-    select ${columns}, matches, number, nullif(floor.at, '-infinity') as floor
+    select ${columns}, matches, number, nullif(floor_at, '-infinity') as floor_at, floor_automation
     from floor left join (select * from numbered where matches or number = ${size}::integer) as r on true
     order by number
   `.execute(trx);
   const slice = sliceOf(rows, options);
-  const floor = rows[0]?.floor ?? undefined;
-  return { ...slice, next: slice.next ?? (floor && positionAfter(floor)) };
+  const [first] = rows;
+  if (slice.next !== undefined || first === undefined || first.floor_at === null) return slice;
+  return { ...slice, next: positionAfter(first.floor_at, first.floor_automation) };
 }
 
-/** The position after all executions that began later than this time: a ms is the shortest time. */
-function positionAfter(time: Date): ExecutionPosition {
-  return { firstEventAt: new Date(time.getTime() + 1).toISOString(), automationId: smallestId, executionId: ' ' };
+/** When the last execution of a block began before the position of a slice; null for none. */
+function lastStart(to: Condition, after: ExecutionPosition | undefined): Condition {
+  const mayBeThen = after === undefined ? sql`false` : sql`automation_id <= ${after.automationId}::uuid`;
+  const sinceOldest = sql`floor(extract(epoch from ${to} - oldest) * 1000)::integer`;
+  return sql`oldest + interval '1 ms' * first_after[
+    width_bucket(${sinceOldest} - case when ${mayBeThen} then 0 else 1 end, first_after)
+  ]`;
+}
+
+const largestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * The position after all executions that began later than this, or then and of a greater
+ * automation.
+ */
+function positionAfter(time: Date, automation: string): ExecutionPosition {
+  // Smaller than all ids that a caller can send.
+  const executionId = '\u0001';
+  if (automation !== largestId) {
+    return { firstEventAt: time.toISOString(), automationId: idAfter(automation), executionId };
+  }
+  return { firstEventAt: new Date(time.getTime() + 1).toISOString(), automationId: smallestId, executionId };
+}
+
+function idAfter(id: string): string {
+  const digits = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** The conditions on the rows of a slice. */

@@ -1,5 +1,5 @@
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
-import { expanded } from '../store/compacted/expanded.ts';
+import { expanded, longestBlock } from '../store/compacted/expanded.ts';
 import { mayBeCold } from '../store/partitions/cold-days.ts';
 import { sql, type RawBuilder } from '../store/sql.ts';
 import type { WindowFigures } from './automation.ts';
@@ -67,17 +67,21 @@ interface Wanted {
  */
 function withCompacted(newest: Condition, { ofAutomation, from, to, within, most }: Wanted): Condition {
   const blocks = sql`
-    select * from compacted_executions where ${ofAutomation} and id in (
-      select id from (
-        select id, sum(case when newest < ${to} then executions end) over (
-          order by newest desc, id rows between unbounded preceding and 1 preceding
-        ) as later
-        from compacted_executions
-        where ${ofAutomation} and oldest < ${to} and newest >= ${from}
+    select c.* from (
+      select organization, id, sum(case when newest < ${to} then executions end) over (
+        order by newest desc, id rows between unbounded preceding and 1 preceding
+      ) as later
+      from (
+        select organization, id, newest, executions from compacted_executions
+        where ${ofAutomation} and oldest < ${to} and newest >= ${from} and newest < ${to} + ${longestBlock}
           and newest >= (select case when count(*) < ${most} then '-infinity' else min(first_event_at) end from in_rows)
-      ) as counted
-      where coalesce(later, 0) < ${most}
-    )
+        order by newest desc limit ${most} + 1
+      ) as newest_ones
+    ) as counted
+    cross join lateral (
+      select * from compacted_executions c where c.organization = counted.organization and c.id = counted.id offset 0
+    ) as c
+    where coalesce(later, 0) < ${most}
   `;
   return sql`
     with in_rows as materialized (${newest})

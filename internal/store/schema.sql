@@ -1302,13 +1302,15 @@ CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
 
-CREATE INDEX compacted_executions_newest ON public.compacted_executions USING btree (organization, newest);
+CREATE INDEX compacted_executions_newest ON public.compacted_executions USING btree (organization, newest) INCLUDE (oldest);
 
-CREATE INDEX compacted_executions_of_automation ON public.compacted_executions USING btree (organization, automation_id, newest);
+CREATE INDEX compacted_executions_of_automation ON public.compacted_executions USING btree (organization, automation_id, newest) INCLUDE (oldest);
 
 CREATE INDEX compacted_executions_with_anomalies ON public.compacted_executions USING btree (organization, newest) WHERE (anomalies > 0);
 
 CREATE INDEX compacted_executions_with_failures ON public.compacted_executions USING btree (organization, newest) WHERE (failures > 0);
+
+CREATE INDEX compacted_executions_with_failures_of_automation ON public.compacted_executions USING btree (organization, automation_id, newest) WHERE (failures > 0);
 
 CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, channel_namespace, channel_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 

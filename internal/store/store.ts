@@ -3,6 +3,7 @@ import type { MacKey } from '../ledger/mac.ts';
 import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../event/outcome/maintenance-report.ts';
 import type { StoredBatch } from '../event/outcome/stored-batch.ts';
 import { readClock } from './clock.ts';
+import type { CompactionProgress } from './compacted/compact.ts';
 import { countRunning } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
@@ -62,6 +63,7 @@ export function createStore(db: Database, options: StoreOptions): Store {
     macKey,
     onStored,
   } = options;
+  let compacted: CompactionProgress | undefined;
   return {
     recordEvents: async (events) => {
       const batch = await recordEvents(db, events, { macKey });
@@ -76,7 +78,8 @@ export function createStore(db: Database, options: StoreOptions): Store {
       const { now, ahead } = await readClock(db);
       // One of the two clocks is wrong, and a person must say which.
       const differs = Math.abs(ahead) > clocksDifferMs;
-      const report = await maintain(db, {
+      const { compactedTo, ...report } = await maintain(db, {
+        compacted,
         now,
         daysAhead,
         retentionDays: differs ? 0 : retentionDays,
@@ -84,6 +87,7 @@ export function createStore(db: Database, options: StoreOptions): Store {
         findArchived,
         macKey,
       });
+      compacted = compactedTo ?? compacted;
       await deleteExpiredSessions(db);
       return { ...report, clockAheadMs: ahead, ...(differs && retentionDays + hotDays > 0 && { clocksDiffer: true }) };
     },

@@ -6,15 +6,18 @@ import { isOnMove } from '../organizations/here.ts';
 import { withMaintenanceLock } from '../partitions/with-maintenance-lock.ts';
 import { withTurn } from '../with-turn.ts';
 import { expandBlocks } from './expand.ts';
-import { isUuid, keyOf, longestBlockDays } from './expanded.ts';
+import { isUuid, keyOf, longestBlockMs } from './expanded.ts';
 
 /** How many executions stay rows, and how many make a block. */
 export interface CompactionSizes {
   /** The newest ones of each automation: more than any verdict or list of newest runs reads. */
   newest: number;
-  /** One without a later neighbor has as many; any other one up to twice as many. */
+  /**
+   * The newest block of an automation has as many, or those of a week. One between others has from
+   * one to twice as many, and four times as many if executions began at the same time.
+   */
   block: number;
-  /** How long a run takes at most, in ms; 20 minutes if absent. */
+  /** How long a run takes at most, in ms; five minutes if absent. */
   patienceMs?: number;
 }
 
@@ -24,49 +27,86 @@ export const defaultSizes: CompactionSizes = { newest: 2_500, block: 256 };
 export interface Compacted {
   /** How many executions it has moved into blocks. */
   executions: number;
-  /** True if its time was used up: the next run goes on. */
-  isUnfinished: boolean;
+  /** How far it came; undefined if another process compacts, or an organization moves. */
+  progress: CompactionProgress | undefined;
+}
+
+/** How far compaction has come. */
+export interface CompactionProgress {
+  /** Of executions before this time, in ms since the Unix epoch. */
+  before: number;
+  /** False if the time was used up. */
+  isDone: boolean;
+  /** The automation to go on after; undefined for the first one. */
+  after: AutomationKey | undefined;
+}
+
+interface AutomationKey {
+  organization: string;
+  automation_id: string;
 }
 
 /** Between the times of an execution: they must fit into 32 bits of ms. Longer ones stay rows. */
 const longest = sql.raw(`interval '20 days'`);
 
+/** A week of an automation is worth a block if it has this share of a whole one. */
+const leastShare = 1 / 16;
+
 /** Blocks of one transaction, and automations of one query. */
 const [blocksAtOnce, automationsAtOnce] = [20, 200];
 
-const defaultPatienceMs = 20 * 60_000;
+const defaultPatienceMs = 5 * 60_000;
 
 /**
  * Moves old executions into blocks: those whose events were all accepted before a time (ms since
  * the Unix epoch). What changes meanwhile stays as it is. Ends early when an organization begins to
  * move, and does nothing while another process compacts.
+ * @param after where an earlier run ended.
  */
-export async function compactBefore(db: Database, time: number, sizes = defaultSizes): Promise<Compacted> {
-  const run: Compacted = { executions: 0, isUnfinished: false };
+export async function compactBefore(
+  db: Database,
+  time: number,
+  sizes = defaultSizes,
+  after?: AutomationKey,
+): Promise<Compacted> {
+  const run: Compacted = { executions: 0, progress: undefined };
   await withTurn(db, advisoryLocks.compaction, async () => {
-    const before = new Date(time);
     const end = performance.now() + (sizes.patienceMs ?? defaultPatienceMs);
-    for await (const automation of automationsToCompact(db, before, sizes)) {
-      let from: Date | undefined = new Date(0);
-      while (from !== undefined) {
-        run.isUnfinished = performance.now() > end;
-        if (run.isUnfinished) return;
-        const begin: Date = from;
-        const step = await withMaintenanceLock(db, async (trx) =>
-          (await isOnMove(trx)) ? undefined : compactSome(trx, { ...automation, before }, begin, sizes),
-        );
-        if (step === undefined) return;
-        run.executions += step.executions;
-        from = step.next;
-      }
+    let last = after;
+    for await (const automation of automationsToCompact(db, new Date(time), sizes, after)) {
+      const done = await compactAutomation(db, { ...automation, before: new Date(time) }, sizes, end);
+      if (done === 'an organization moves') return;
+      run.executions += done.executions;
+      run.progress = { before: time, isDone: false, after: last };
+      if (done.next !== undefined) return;
+      last = { organization: automation.organization, automation_id: automation.automation_id };
     }
+    run.progress = { before: time, isDone: true, after: undefined };
   });
   return run;
 }
 
-interface CompactedAutomation {
-  organization: string;
-  automation_id: string;
+/** Makes the blocks of an automation until `end`, on the clock of `performance.now`. */
+async function compactAutomation(
+  db: Database,
+  old: Old,
+  sizes: CompactionSizes,
+  end: number,
+): Promise<Done | 'an organization moves'> {
+  const done: Done = { executions: 0, next: new Date(0) };
+  do {
+    const begin: Date = done.next ?? new Date(0);
+    const step = await withMaintenanceLock(db, async (trx) =>
+      (await isOnMove(trx)) ? undefined : compactSome(trx, old, begin, sizes),
+    );
+    if (step === undefined) return 'an organization moves';
+    done.executions += step.executions;
+    done.next = step.next;
+  } while (done.next !== undefined && performance.now() < end);
+  return done;
+}
+
+interface CompactedAutomation extends AutomationKey {
   /** The first event of the oldest execution that stays a row for its automation. */
   until: Date;
 }
@@ -76,14 +116,15 @@ async function* automationsToCompact(
   db: Database,
   before: Date,
   { newest }: CompactionSizes,
+  first: AutomationKey | undefined,
 ): AsyncGenerator<CompactedAutomation> {
-  let last: { organization: string; automation_id: string } | undefined;
+  let last = first;
   for (;;) {
     const after: RawBuilder<unknown> =
       last === undefined
         ? sql``
         : sql`where (organization, automation_id) > (${last.organization}, ${last.automation_id}::uuid)`;
-    const { rows } = await sql<{ organization: string; automation_id: string; until: Date | null }>`
+    const { rows } = await sql<AutomationKey & { number: number; until: Date | null }>`
       with recursive automations as (
         (select organization, automation_id, 1 as number from executions ${after}
           order by organization, automation_id limit 1)
@@ -95,18 +136,23 @@ async function* automationsToCompact(
         ) as next
         where a.number < ${automationsAtOnce}::integer
       )
-      select organization, automation_id, (
+      select organization, automation_id, number, (
         select e.first_event_at from executions e
         where (e.organization, e.automation_id) = (automations.organization, automations.automation_id)
         order by e.first_event_at desc offset ${newest}::integer - 1 limit 1
       ) as until
-      from automations order by organization, automation_id
+      from automations where exists (
+        select from executions e
+        where (e.organization, e.automation_id) = (automations.organization, automations.automation_id)
+          and e.first_event_at < ${before}
+      ) or number = ${automationsAtOnce}::integer
+      order by organization, automation_id
     `.execute(db);
-    for (const { until, ...automation } of rows) {
-      if (until !== null) yield { ...automation, until: until < before ? until : before };
+    for (const { organization, automation_id, until } of rows) {
+      if (until !== null) yield { organization, automation_id, until: until < before ? until : before };
     }
     last = rows.at(-1);
-    if (rows.length < automationsAtOnce) return;
+    if (last === undefined || rows.at(-1)?.number !== automationsAtOnce) return;
   }
 }
 
@@ -134,7 +180,10 @@ async function compactSome(trx: Transaction<Tables>, old: Old, from: Date, sizes
 }
 
 interface Step extends CompactionSizes {
-  /** A transaction that waits for workers has nothing that they wait for: it has made no block. */
+  /**
+   * Making rows of a block may wait for a worker. So a transaction does it first, before it has
+   * made a block for which workers wait.
+   */
   mayExpand: boolean;
 }
 
@@ -151,14 +200,16 @@ async function compactNext(trx: Transaction<Tables>, old: Old, from: Date, { blo
     if ((await expandBlocks(trx, which, 'skip')) === 0) return goOn(after(around.newest, 1));
   }
   const begin = around === undefined ? first : around.oldest;
-  const end = after(begin, longestBlockDays * 24 * 3_600_000);
+  const end = after(begin, longestBlockMs);
   const before = next !== undefined && next < end ? next : end;
   const found = await candidates(trx, old, { from: begin, before, most: mostTied * block + 1 });
   const times = found.slice(0, endOfBlock(found, next === undefined ? block : 2 * block, mostTied * block));
   const last = times.at(-1);
   // So many began at the same time that they stay rows.
   if (last === undefined) return goOn(after(begin, 1));
-  const isBlock = times.length >= block || next !== undefined;
+  // No later one would join it.
+  const isWeek = before === end && end <= old.until && times.length >= block * leastShare;
+  const isBlock = times.length >= block || next !== undefined || isWeek;
   return goOn(after(last, 1), isBlock ? await makeBlock(trx, old, { from: begin, to: last }) : 0);
 }
 

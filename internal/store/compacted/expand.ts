@@ -6,7 +6,7 @@ import { executionColumns } from '../record-events-statement.ts';
 import { planAsUsual, searchByKey } from '../search-by-key.ts';
 import { blocksWith, expanded, hasExecution, keyOf, namesIn } from './expanded.ts';
 
-/** What to do with a block that another transaction makes rows. */
+/** What to do with a block that another transaction has locked. */
 export type IfLocked = 'wait' | 'skip';
 
 /** Deletes the blocks `c` for which the condition holds, with their executions. */
@@ -33,6 +33,8 @@ export async function expandBlocks(
       insert into executions (${executionColumns})
       select ${executionColumns} from (${expanded(sql`select * from gone`)}) as rows
       order by automation_id, execution_id, organization
+      -- Somebody may have added such a row: \`verify\` tells.
+      on conflict do nothing
     )
     select count(*)::integer as blocks from gone
   `.execute(trx);

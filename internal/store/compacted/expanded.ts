@@ -129,13 +129,16 @@ export function everyExecution(organization: string): RawBuilder<unknown> {
   `;
 }
 
-/** Between the oldest and the newest execution of a block, in days: readers look no further. */
-export const longestBlockDays = 7;
+/** Each block spans less than this, in ms, so readers look no further for those around a time. */
+export const longestBlockMs = 7 * 24 * 3_600_000;
+
+/** The same as an interval: in hours, since a day of a time zone may have 23. */
+export const longestBlock = sql.raw(`interval '${longestBlockMs / 3_600_000} hours'`);
 
 /** A time before which no compacted execution began, as an expression; null without any. */
 export function noneBefore(organization: string): RawBuilder<unknown> {
   return sql`(
-    select min(newest) - ${sql.lit(longestBlockDays)} * interval '1 day'
+    select min(newest) - ${longestBlock}
     from compacted_executions where organization = ${organization}
   )`;
 }

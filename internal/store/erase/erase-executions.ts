@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { expandBlocks, expandExecutions } from '../compacted/expand.ts';
+import { deleteBlocks, expandBlocks, expandExecutions } from '../compacted/expand.ts';
 import { keyOf, namesIn } from '../compacted/expanded.ts';
-import type { Tables } from '../database.ts';
+import type { Database, Tables } from '../database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from '../tables/events-table.ts';
 import { waitForMaintenance } from '../partitions/with-maintenance-lock.ts';
@@ -68,12 +68,48 @@ function textOf({ automation_id, execution_id }: ExecutionKey): string {
   return `${automation_id} ${execution_id}`;
 }
 
+/** Blocks of one transaction. */
+const blocksAtOnce = 20;
+
 /**
- * Erases the executions of a scope whose events are gone: retention may have dropped them. Those
- * that stay are rows afterwards.
+ * Leaves no block that may have an execution of a scope. Those without an event in Postgres go
+ * whole; of others all executions become rows. A few at a time, since there may be very many.
  */
+export async function eraseBlocks(db: Database, scope: ErasureScope): Promise<void> {
+  let last: number | undefined;
+  do {
+    const after = last;
+    last = await db.transaction().execute((trx) => eraseSomeBlocks(trx, scope, after));
+  } while (last !== undefined);
+}
+
+/** Resolves with the last block; undefined at the end. */
+async function eraseSomeBlocks(trx: Trx, scope: ErasureScope, after = -(2 ** 31)): Promise<number | undefined> {
+  await waitForMaintenance(trx);
+  const { rows } = await sql<{ id: number }>`
+    select c.id from compacted_executions c where ${chosenBlocks(scope)} and c.id > ${after}::integer
+    order by c.id limit ${blocksAtOnce}
+  `.execute(trx);
+  if (rows.length === 0) return undefined;
+  const some = sql`c.organization = ${scope.organization} and c.id = any(${rows.map(({ id }) => id)}::integer[])`;
+  // A block of one execution's scope has others, too.
+  if (scope.executionId === undefined) {
+    await deleteBlocks(
+      trx,
+      sql`${some} and not exists (
+        select from (${namesIn(sql`select c.*`)}) as n join events v
+          on (v.automation_id, v.execution_id, v.organization) = (n.automation_id, n.execution_id, n.organization)
+      )`,
+    );
+  }
+  await expandBlocks(trx, some);
+  return rows.at(-1)?.id;
+}
+
+/** Erases the rows of a scope's executions whose events are gone: retention may have dropped them. */
 export async function eraseEmptyExecutions(trx: Trx, scope: ErasureScope): Promise<void> {
   await waitForMaintenance(trx);
+  // Of a compaction that came meanwhile.
   await expandBlocks(trx, chosenBlocks(scope));
   const empty = sql`${chosenExecutions(scope)} and not exists (
     select from events v

@@ -3,13 +3,14 @@ import { containing } from '../../event/folded-text.ts';
 import { noteDigestOf, type ActRow } from '../acts/act-mac.ts';
 import type { Database, Tables } from '../database.ts';
 import { eraseLetters } from './erase-dead-letters.ts';
-import { eraseEmptyExecutions } from './erase-executions.ts';
+import { eraseBlocks, eraseEmptyExecutions } from './erase-executions.ts';
 import type { ErasureRequest, ErasureScope } from './erasure-scope.ts';
 import { isParked } from '../parked-deliveries.ts';
 
 /** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
-export function eraseTraces(db: Database, scope: ErasureRequest): Promise<void> {
-  return db.transaction().execute(async (trx) => {
+export async function eraseTraces(db: Database, scope: ErasureRequest): Promise<void> {
+  if (scope.text === undefined) await eraseBlocks(db, scope);
+  await db.transaction().execute(async (trx) => {
     await eraseLetters(trx, scope);
     if (scope.text === undefined) await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
     else {

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { MacKey } from '../../ledger/mac.ts';
 import { deleteBlocks, expandBlocks } from '../compacted/expand.ts';
-import { expanded, longestBlockDays } from '../compacted/expanded.ts';
+import { expanded, longestBlock } from '../compacted/expanded.ts';
 import type { Database, Tables } from '../database.ts';
 import { closedHere } from '../organizations/here.ts';
 import { isoDay } from './days.ts';
@@ -75,8 +75,7 @@ const blocksAtOnce = 20;
 
 /** The blocks `c` that may have an execution whose last event came before a time. */
 function mayHaveEnded(time: Date): RawBuilder<unknown> {
-  const within = sql.lit(longestBlockDays);
-  return sql`c.oldest < ${time} and c.newest < ${time}::timestamptz + ${within} * interval '1 day'`;
+  return sql`c.oldest < ${time} and c.newest < ${time}::timestamptz + ${longestBlock}`;
 }
 
 /** The organizations with such blocks: an index leads from each to the next. */
@@ -98,8 +97,8 @@ async function organizationsWithBlocks(db: Database, oldest: number): Promise<st
 }
 
 /**
- * Deletes the compacted executions whose last event was accepted before `oldest`. Blocks of such
- * ones only go whole. Of others all executions become rows first, in the same transaction: no
+ * Deletes the compacted executions whose last event was accepted before `oldest`. A block goes
+ * whole if all of its executions do. Otherwise all become rows first, in the same transaction: no
  * compaction comes between.
  */
 async function deleteEndedInBlocks(db: Database, organization: string, oldest: number): Promise<void> {

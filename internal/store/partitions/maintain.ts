@@ -1,7 +1,7 @@
 import type { MaintenanceReport } from '../../event/outcome/maintenance-report.ts';
 import type { MacKey } from '../../ledger/mac.ts';
 import { withDaysInError } from '../error-context.ts';
-import { compactBefore, type CompactionSizes } from '../compacted/compact.ts';
+import { compactBefore, type CompactionProgress, type CompactionSizes } from '../compacted/compact.ts';
 import type { Database } from '../database.ts';
 import { coolBefore } from './cool.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
@@ -35,6 +35,8 @@ export interface MaintenanceOptions {
   hotDays?: number;
   /** How executions are compacted once their events are in the archive only. */
   compaction?: CompactionSizes;
+  /** How far earlier runs of this process have compacted. */
+  compacted?: CompactionProgress | undefined;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
   /** If given, logs get acts of retention. */
@@ -82,24 +84,39 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
       const oldest = daysBefore(today, retentionDays);
       Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
     }
-    if (hotDays > 0) Object.assign(report, await compactCold(db, daysBefore(today, hotDays), options.compaction));
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
+  // It may take minutes, and nothing waits for it.
+  if (!report.waitsForMove) Object.assign(report, await compactCold(db, options, today));
   return report;
 }
 
 /** What a run did, and why retention did nothing if so. */
-export type Changes = Omit<MaintenanceReport, 'clockAheadMs' | 'clocksDiffer'>;
+export type Changes = Omit<MaintenanceReport, 'clockAheadMs' | 'clocksDiffer'> & {
+  /** How far this and earlier runs have compacted. */
+  compactedTo?: CompactionProgress;
+};
 
-/** Compacts the executions whose events are in the archive only, as retention expects it. */
+/**
+ * Compacts the executions whose events are in the archive only: retention looks for compacted ones
+ * where days are cold. Once a day suffices.
+ */
 async function compactCold(
   db: Database,
-  hottest: number,
-  sizes: CompactionSizes | undefined,
-): Promise<Pick<Changes, 'compacted' | 'compactsOn'>> {
+  { hotDays = 0, compaction, compacted }: MaintenanceOptions,
+  today: number,
+): Promise<Pick<Changes, 'compacted' | 'compactsOn' | 'compactedTo'>> {
+  if (hotDays === 0) return {};
   const [first] = await listPartitions(db);
-  const { executions, isUnfinished } = await compactBefore(db, Math.min(hottest, first?.from ?? hottest), sizes);
-  return { ...(executions > 0 && { compacted: executions }), ...(isUnfinished && { compactsOn: true }) };
+  const hottest = daysBefore(today, hotDays);
+  const before = Math.min(hottest, first?.from ?? hottest);
+  if (compacted?.isDone && compacted.before === before) return { compactedTo: compacted };
+  const { executions, progress } = await compactBefore(db, before, compaction, compacted?.after);
+  return {
+    ...(executions > 0 && { compacted: executions }),
+    ...(executions > 0 && progress?.isDone === false && { compactsOn: true }),
+    ...(progress !== undefined && { compactedTo: progress }),
+  };
 }
 
 interface EnsureOptions {

@@ -132,7 +132,8 @@ describe('what owners do about alerts and executions', () => {
       [1, 2, 3, 4].map((at) => anEvent({ executionId: `run ${at}`, kind, createdAt: Date.now() - 1_000 + at })),
     );
     await recordEvents(db, ended);
-    await compactAll(db);
+    await using own = openDatabase(url);
+    await compactAll(own);
     expect(await countPlaces(db)).to.include({ compacted: 3 });
     const asReader = new URL(url);
     asReader.searchParams.set('options', '-c role=runledger_reader');

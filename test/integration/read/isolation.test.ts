@@ -37,7 +37,7 @@ const filters = new Set(['automation_id', 'owner', 'tag', 'execution_id', 'error
 async function withoutReaderRole({ db, url }: TestDatabase): Promise<string> {
   const { rows } = await sql`select from pg_roles where rolname = 'plain_reader'`.execute(db);
   if (rows.length === 0) await sql`create role plain_reader login`.execute(db);
-  await sql`grant select on events, executions, running_executions, automations, channels, alerts, alert_notices, acts,
+  await sql`grant select on events, executions, running_executions, compacted_executions, compacted_keys, automations, channels, alerts, alert_notices, acts,
     deliveries, console_keys, rewritten_events, cold_days, log_trees to plain_reader`.execute(db);
   const address = new URL(url);
   address.username = 'plain_reader';

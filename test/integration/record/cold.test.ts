@@ -15,6 +15,7 @@ import { runAdmin } from '../../support/admin.ts';
 import { Child } from '../../support/child.ts';
 import { expectColdAsHot, patienceOfRuns } from '../../support/cold-answers.ts';
 import { makeCold, withArchive } from '../../support/cold-days.ts';
+import { smallBlocks } from '../../support/compacted.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
 import { namesIn, runExport, temporaryFolder } from '../../support/export.ts';
@@ -53,6 +54,27 @@ describe('days that only the archive has', function suite() {
     const first = await runExport(env, []);
     expect(first.stderr).to.contain(`packed the indexes of ${name}\n`);
     expect((await runExport(env, [])).stderr).to.not.contain('packed');
+  });
+
+  it('let executions share rows once a day, and again after a late event', async () => {
+    const { db, url } = database;
+    const runs = Array.from({ length: 10 }, (_, at) => ({ executionId: `run ${at}`, createdAt: old + at * 1_000 }));
+    await store(...runs.flatMap((run) => (['START', 'END'] as const).map((kind) => ({ ...run, kind }))));
+    const { compacted, compactedTo } = await makeCold({ db, url, compaction: smallBlocks }, folder.path);
+    expect(compacted).to.equal(9);
+    await store({ executionId: 'run 1', createdAt: Date.now(), occurredAt: old + 1_500 });
+    const archive = new Archive(db, pathToFileURL(folder.path).href);
+    const options = {
+      ...keepAll,
+      now: Date.now(),
+      hotDays: 2,
+      compaction: smallBlocks,
+      findArchived: (...args: Parameters<typeof archive.find>) => archive.find(...args),
+    };
+    expect(await maintain(db, { ...options, compacted: compactedTo })).to.not.have.property('compacted');
+    // The neighbors of the one that has just changed.
+    expect(await maintain(db, options)).to.have.property('compacted', 2);
+    await archive.close();
   });
 
   it('say which object an answer comes from', async () => {

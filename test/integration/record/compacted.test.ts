@@ -17,6 +17,14 @@ import { migratedDatabase } from '../../support/store.ts';
 type Kind = AcceptedEvent['kind'];
 
 const automations = ['0190a0b0-0000-7000-8000-00000000000a', '0190a0b0-0000-7000-8000-00000000000b'] as const;
+/** Automations that run beside each other. */
+const many = Array.from({ length: 12 }, (_, at) => `0190a0b0-0000-7000-8000-${String(at).padStart(12, '0')}`) as [
+  string,
+  string,
+  string,
+  string,
+  ...string[],
+];
 const hour = day / 24;
 const today = dayOf(Date.now());
 const options = { ...defaultQueryOptions, searchMs: 60_000, busyRowsPerSecond: 1e9 };
@@ -25,23 +33,24 @@ const options = { ...defaultQueryOptions, searchMs: 60_000, busyRowsPerSecond: 1
 const sizes = { newest: 60, block: 7 };
 
 /** Random executions of two automations in a month, some of which began in the same millisecond. */
-const someExecutions = fc.array(
-  fc.record({
-    automationId: fc.constantFrom(...automations),
-    at: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 30 * 24 }) }, fc.constantFrom(40, 333, 600)),
-    isUuid: fc.boolean(),
-    kinds: fc.constantFrom<Kind[][]>(
-      ['START', 'END'],
-      ['START', 'EVENT', 'END'],
-      ['START', 'WARNING', 'END'],
-      ['START', 'ERROR', 'END'],
-      ['END', 'START'],
-      ['START', 'START', 'END', 'EVENT'],
-      ['START'],
-    ),
-  }),
-  { minLength: 500, maxLength: 700 },
-);
+const someExecutionsOf = (...ids: string[]) =>
+  fc.array(
+    fc.record({
+      automationId: fc.constantFrom(...ids),
+      at: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 30 * 24 }) }, fc.constantFrom(40, 333, 600)),
+      isUuid: fc.boolean(),
+      kinds: fc.constantFrom<Kind[][]>(
+        ['START', 'END'],
+        ['START', 'EVENT', 'END'],
+        ['START', 'WARNING', 'END'],
+        ['START', 'ERROR', 'END'],
+        ['END', 'START'],
+        ['START', 'START', 'END', 'EVENT'],
+        ['START'],
+      ),
+    }),
+    { minLength: 500, maxLength: 700 },
+  );
 
 const begin = today - 40 * day;
 
@@ -58,13 +67,10 @@ const eventsOf = (executions: { automationId: string; at: number; isUuid: boolea
     ),
   );
 
-/** The answers about executions, page by page. */
-async function answers(record: Queries): Promise<Record<string, unknown>> {
-  const found: Record<string, unknown> = {};
-  const window = { from: new Date(begin - day), to: new Date(today) };
-  const part = { from: new Date(begin + 3.3 * day), to: new Date(begin + 9.7 * day) };
-  const [automationId] = automations;
-  const lists: Record<string, ExecutionFilters> = {
+const part = { from: new Date(begin + 3.3 * day), to: new Date(begin + 9.7 * day) };
+
+function listsOf(automationId: string): Record<string, ExecutionFilters> {
+  return {
     all: {},
     automation: { automationId },
     automations: { automationIds: [automationId] },
@@ -82,7 +88,14 @@ async function answers(record: Queries): Promise<Record<string, unknown>> {
     uuid: { executionId: '0190a0b0-0000-7000-9000-000000000008', automationId },
     none: { executionId: 'no such run' },
   };
-  for (const [name, filters] of Object.entries(lists)) {
+}
+
+/** The answers about executions, page by page. */
+async function answers(record: Queries): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  const window = { from: new Date(begin - day), to: new Date(today) };
+  const [automationId] = automations;
+  for (const [name, filters] of Object.entries(listsOf(automationId))) {
     found[`executions, ${name}`] = await allOf<unknown, ExecutionPosition>((after) =>
       record.listExecutions('acme', filters, { limit: 23, after }),
     );
@@ -131,7 +144,7 @@ describe('compacted executions in the record', function suite() {
 
   it('give the same answers as rows', () =>
     fc.assert(
-      fc.asyncProperty(someExecutions, async (executions) => {
+      fc.asyncProperty(someExecutionsOf(...automations), async (executions) => {
         await using database = await migratedDatabase();
         await recordEvents(database.db, eventsOf(executions));
         const record = createQueries(database.db, options);
@@ -143,6 +156,31 @@ describe('compacted executions in the record', function suite() {
         }
         const rows = await database.db.selectFrom('executions').select('execution_id').execute();
         expect(rows.length).to.be.below(executions.length / 2);
+      }),
+      { numRuns: Number(process.env['RUNS'] ?? 1), endOnFailure: true },
+    ));
+
+  it('are listed as rows are, whatever a page has, and however many automations run at the same time', () =>
+    fc.assert(
+      fc.asyncProperty(someExecutionsOf(...many), async (executions) => {
+        await using database = await migratedDatabase();
+        await recordEvents(database.db, eventsOf(executions));
+        const record = createQueries(database.db, options);
+        const lists = async () => {
+          const found: Record<string, unknown> = {};
+          for (const [name, filters] of Object.entries(listsOf(many[3]))) {
+            for (const limit of [1, 4, 30]) {
+              found[`${name}, ${limit} a page`] = await allOf<unknown, ExecutionPosition>((after) =>
+                record.listExecutions('acme', filters, { limit, after }),
+              );
+            }
+          }
+          return found;
+        };
+        const before = await lists();
+        await compactBefore(database.db, today - 2 * day, { newest: 2, block: 5 });
+        const after = await lists();
+        for (const [name, answer] of Object.entries(before)) expect(after[name], name).to.deep.equal(answer);
       }),
       { numRuns: Number(process.env['RUNS'] ?? 1), endOnFailure: true },
     ));

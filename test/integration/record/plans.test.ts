@@ -187,7 +187,7 @@ describe('plans of the read queries', () => {
     {
       name: 'executions with an anomaly',
       work: executions({ anomaly: 'start_missing' }),
-      indexes: ['compacted_executions_with_anomalies', 'executions_with_anomaly'],
+      indexes: ['compacted_executions_pkey', 'compacted_executions_with_anomalies', 'executions_with_anomaly'],
     },
     {
       name: 'executions with a warning',
@@ -197,7 +197,7 @@ describe('plans of the read queries', () => {
     {
       name: 'executions of an automation with a warning',
       work: executions({ automationId, warning: true }),
-      indexes: ['compacted_executions_of_automation', 'executions_of_automation'],
+      indexes: ['compacted_executions_of_automation', 'compacted_executions_pkey', 'executions_of_automation'],
     },
     {
       name: 'executions of an automation',
@@ -208,8 +208,9 @@ describe('plans of the read queries', () => {
       name: 'failed executions of an automation',
       work: executions({ automationId, state: 'failed' }),
       indexes: [
-        'compacted_executions_of_automation',
+        'compacted_executions_pkey',
         'compacted_executions_with_failures',
+        'compacted_executions_with_failures_of_automation',
         'executions_with_error_of_automation',
       ],
     },
@@ -312,7 +313,7 @@ describe('plans of the read queries', () => {
     {
       name: 'an automation over a month',
       work: () => record.getAutomation(largest, automationId, { from: ago(days), to: now, step: 'day' }),
-      indexes: ['compacted_executions_of_automation', 'executions_of_automation'],
+      indexes: ['compacted_executions_of_automation', 'compacted_executions_pkey', 'executions_of_automation'],
     },
     {
       name: 'error groups',

@@ -130,10 +130,17 @@ describe('compacted executions', function suite() {
   it('are made for a while only: a run says that it has not finished, and the next one goes on', async () => {
     const { db } = database;
     await recordEvents(db, Array.from({ length: 10 }, (_, hours) => aRun(hours)).flat());
-    const hurried = await compactBefore(db, Date.now(), { ...smallBlocks, patienceMs: -1 });
-    expect(hurried).to.deep.equal({ executions: 0, isUnfinished: true });
-    expect(await compactAll(db)).to.deep.equal({ executions: 9, isUnfinished: false });
-    expect(await countPlaces(db)).to.deep.equal({ rows: 1, compacted: 9, keys: 9 });
+    const first = '0190a0b0-0000-7000-8000-000000000000';
+    await recordEvents(db, Array.from({ length: 70 }, (_, hours) => aRun(hours, { automationId: first })).flat());
+    const run = (after?: { organization: string; automation_id: string }) =>
+      compactBefore(db, hottest, { ...smallBlocks, patienceMs: -1 }, after);
+    // Twenty blocks of three in a transaction, and then its time is over.
+    const unfinished = { before: hottest, isDone: false, after: undefined };
+    expect(await run()).to.deep.equal({ executions: 60, progress: unfinished });
+    const done = { ...unfinished, isDone: true };
+    expect(await run()).to.deep.equal({ executions: 18, progress: done });
+    expect(await run({ organization: 'acme', automation_id: first })).to.deep.equal({ executions: 0, progress: done });
+    expect(await countPlaces(db)).to.deep.equal({ rows: 2, compacted: 78, keys: 78 });
   });
 
   for (const kind of eventKinds) {

@@ -48,11 +48,15 @@ export async function createCompactedExecutions(db: Kysely<unknown>): Promise<vo
   await refuseChanges(db);
 }
 
-/** Blocks with failures and with anomalies are few, and lists of these look for them. */
+/**
+ * Blocks with failures and with anomalies are few, and lists of these look for them. `oldest` lets
+ * an index alone tell which blocks lie around a time.
+ */
 async function createIndexes(db: Kysely<unknown>): Promise<void> {
   for (const [name, on] of Object.entries({
-    newest: '(organization, newest)',
-    of_automation: '(organization, automation_id, newest)',
+    newest: '(organization, newest) include (oldest)',
+    of_automation: '(organization, automation_id, newest) include (oldest)',
+    with_failures_of_automation: '(organization, automation_id, newest) where failures > 0',
     with_failures: '(organization, newest) where failures > 0',
     with_anomalies: '(organization, newest) where anomalies > 0',
   })) {
