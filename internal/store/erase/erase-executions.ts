@@ -106,7 +106,9 @@ async function eraseSomeBlocks(trx: Trx, scope: ErasureScope, after = -(2 ** 31)
   return rows.at(-1)?.id;
 }
 
-/** Erases the rows of a scope's executions whose events are gone: retention may have dropped them. */
+/**
+ * Erases the rows of a scope's executions whose events are gone: retention may have dropped them.
+ */
 export async function eraseEmptyExecutions(trx: Trx, scope: ErasureScope): Promise<void> {
   await waitForMaintenance(trx);
   // Of a compaction that came meanwhile.
