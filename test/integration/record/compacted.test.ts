@@ -165,11 +165,12 @@ describe('compacted executions in the record', function suite() {
       fc.asyncProperty(someExecutionsOf(...many), async (executions) => {
         await using database = await migratedDatabase();
         await recordEvents(database.db, eventsOf(executions));
-        const record = createQueries(database.db, options);
+        // Each of its pages ends after a slice.
+        const record = createQueries(database.db, { ...options, searchMs: 0 });
         const lists = async () => {
           const found: Record<string, unknown> = {};
           for (const [name, filters] of Object.entries(listsOf(many[3]))) {
-            for (const limit of [1, 4, 30]) {
+            for (const limit of [3, 30]) {
               found[`${name}, ${limit} a page`] = await allOf<unknown, ExecutionPosition>((after) =>
                 record.listExecutions('acme', filters, { limit, after }),
               );
