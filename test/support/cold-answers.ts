@@ -124,7 +124,10 @@ async function answers(record: Queries, events: readonly AcceptedEvent[]): Promi
   return found;
 }
 
-async function allOf<Item, Place>(read: (after: Place | undefined) => Promise<Page<Item, Place>>): Promise<Item[]> {
+/** The items of all pages. */
+export async function allOf<Item, Place>(
+  read: (after: Place | undefined) => Promise<Page<Item, Place>>,
+): Promise<Item[]> {
   const all: Item[] = [];
   let after: Place | undefined;
   do {

@@ -4,11 +4,11 @@ import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import type { AutomationPosition } from '../../../internal/record/automation.ts';
 import type { ExecutionPosition } from '../../../internal/record/execution.ts';
 import type { ExecutionFilters } from '../../../internal/record/filters.ts';
-import type { Page } from '../../../internal/record/page.ts';
 import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import { compactBefore } from '../../../internal/store/compacted/compact.ts';
 import { dayOf } from '../../../internal/store/partitions/days.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { allOf } from '../../support/cold-answers.ts';
 import { anEvent } from '../../support/events.ts';
 import { day } from '../../support/maintenance-day.ts';
 import { startConsole } from '../../support/console.ts';
@@ -121,17 +121,6 @@ async function answers(record: Queries): Promise<Record<string, unknown>> {
   }
   found['newest runs'] = await record.newestRuns('acme', 60);
   return found;
-}
-
-async function allOf<Item, Place>(read: (after: Place | undefined) => Promise<Page<Item, Place>>): Promise<Item[]> {
-  const all: Item[] = [];
-  let after: Place | undefined;
-  do {
-    const page = await read(after);
-    all.push(...page.items);
-    after = page.next;
-  } while (after !== undefined);
-  return all;
 }
 
 interface ExecutionsPage {
