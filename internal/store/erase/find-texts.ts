@@ -78,7 +78,7 @@ async function countNamedCompacted(
   let found = 0;
   let last: string | undefined;
   for (;;) {
-    const further = last === undefined ? sql`` : sql`and id > ${last}::bigint`;
+    const further = last === undefined ? sql`` : sql`and id > ${last}::integer`;
     const blocks = sql`
       select * from compacted_executions where organization = ${organization} ${further}
       order by id limit ${blocksAtOnce}
